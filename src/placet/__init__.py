@@ -1,0 +1,1 @@
+"""placet: the tool-calling gate. The model proposes a call; your code decides, records, runs and answers."""

@@ -1,0 +1,138 @@
+"""How much, how often, how long: every numeric default of placet stands here.
+
+| default | value | what it bounds |
+|---|---|---|
+| `Budget.turns` | 10 | answers of the model in one run |
+| `Budget.calls` | 30 | tool calls in one run |
+| `Budget.parallel` | 8 | tool calls of one turn that run at the same time |
+| `Budget.seconds` | 120 | one segment of a run, model and tools together |
+| `Budget.output_bytes` | 200,000 | what all tool results of one turn may hold together |
+| `TOOL_TIMEOUT` | 5 s | each loading, preview and execution |
+| `MODEL_TIMEOUT` | 60 s | one answer of the model |
+| `RESULT_BYTES` | 50,000 | one tool result, in UTF-8 |
+| `ARGUMENT_BYTES` | 100,000 | the arguments of one call, in UTF-8 |
+| `APPROVAL_TTL` | 15 min | how long an approval waits for a person |
+| `LEASE_TTL` | 60 s | how long a silent worker owns a run |
+| `SYNC_THREADS` | 16 | synchronous tools that run at the same time in one process |
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from placet.errors import ConfigurationError
+
+TOOL_TIMEOUT: Final = timedelta(seconds=5)
+MODEL_TIMEOUT: Final = timedelta(seconds=60)
+APPROVAL_TTL: Final = timedelta(minutes=15)
+LEASE_TTL: Final = timedelta(seconds=60)
+RESULT_BYTES: Final = 50_000
+ARGUMENT_BYTES: Final = 100_000
+SYNC_THREADS: Final = 16
+
+_UNITS: Final = {"s": 1, "second": 1, "m": 60, "minute": 60, "h": 3600, "hour": 3600, "d": 86400, "day": 86400}
+_RATE: Final = re.compile(r"(\d+)\s*/\s*(\d*)\s*(second|minute|hour|day|s|m|h|d)s?")
+_SPAN: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(second|minute|hour|day|s|m|h|d)s?")
+
+
+def duration(value: timedelta | float | str) -> timedelta:
+    """Return a positive length of time.
+
+    Args:
+        value: A `timedelta`, a number of seconds, or a text such as `"15m"` or `"2 hours"`.
+
+    Raises:
+        ConfigurationError: It is none of these, or not above zero.
+    """
+    match value:
+        case timedelta():
+            span = value
+        case bool():
+            span = timedelta(0)
+        case int() | float():
+            span = timedelta(seconds=value)
+        case str():
+            found = _SPAN.fullmatch(value.strip())
+            span = timedelta(seconds=float(found[1]) * _UNITS[found[2]]) if found else timedelta(0)
+    if span <= timedelta(0):
+        msg = f"not a length of time above zero: {value!r}; say seconds, a timedelta, or a text such as '15m'"
+        raise ConfigurationError(msg)
+    return span
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """How many calls in how long, counted in an exact sliding window.
+
+    Attributes:
+        calls: How many, at least 1.
+        per: The length of the window.
+        scope: Whose calls are counted together: `"principal"` (each for itself) or
+            `"tool"` (everybody's).
+
+    Raises:
+        ConfigurationError: There are no calls, or an unknown scope.
+    """
+
+    calls: int
+    per: timedelta
+    scope: str = "principal"
+
+    def __post_init__(self) -> None:
+        if self.calls < 1:
+            msg = f"a limit of {self.calls} calls lets nothing through; remove the tool instead"
+            raise ConfigurationError(msg)
+        if self.scope not in ("principal", "tool"):
+            msg = f"unknown scope of a limit: {self.scope!r}; use 'principal' or 'tool'"
+            raise ConfigurationError(msg)
+        duration(self.per)
+
+    @staticmethod
+    def parse(text: str) -> "RateLimit":
+        """Return the limit that a text such as `"10/minute"` or `"3/15 minutes"` says.
+
+        Raises:
+            ConfigurationError: The text says no limit.
+        """
+        found = _RATE.fullmatch(text.strip())
+        if not found:
+            msg = f"not a limit: {text!r}; write it as '10/minute' or '3/15 minutes'"
+            raise ConfigurationError(msg)
+        return RateLimit(int(found[1]), timedelta(seconds=int(found[2] or 1) * _UNITS[found[3]]))
+
+    def __str__(self) -> str:
+        return f"{self.calls} calls in {self.per.total_seconds():g} s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What one run may use up, its nested runs included.
+
+    Attributes:
+        turns: Answers of the model.
+        calls: Tool calls, refused ones included: a refusal costs a turn too.
+        parallel: Calls of one turn that run at the same time.
+        seconds: One segment, model and tools together. Waiting for a person is free.
+        output_bytes: What the tool results of one turn may hold together, in UTF-8.
+        tokens: Tokens read and written, as the providers count them. None: no bound.
+        cost: Money, in the currency of the prices that were configured. None: no bound.
+
+    Raises:
+        ConfigurationError: A bound is not above zero.
+    """
+
+    turns: int = 10
+    calls: int = 30
+    parallel: int = 8
+    seconds: float = 120.0
+    output_bytes: int = 200_000
+    tokens: int | None = None
+    cost: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("turns", "calls", "parallel", "seconds", "output_bytes", "tokens", "cost"):
+            bound = getattr(self, name)
+            if bound is not None and bound <= 0:
+                msg = f"a budget of {bound} {name} lets nothing happen; give a number above zero"
+                raise ConfigurationError(msg)

@@ -1,0 +1,95 @@
+"""What user, model and tools say, in no provider's format."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, overload
+
+from placet.values.call import ToolCall, ToolResult
+from placet.values.json import Json
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """What the person said."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    """One answer of the model: words, calls, or both.
+
+    Attributes:
+        text: The words; empty when there are only calls.
+        calls: In the order in which the model made them.
+        provider: Which client wrote `provider_state`, for instance `"anthropic"`.
+        provider_state: What that provider wants back unchanged (thinking blocks,
+            reasoning items, signatures), opaque to everybody else.
+    """
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    provider: str = ""
+    provider_state: Mapping[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMessage:
+    """All results of one turn, in call order: one for each call of the answer before it."""
+
+    results: tuple[ToolResult, ...]
+
+
+Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
+
+
+class Transcript(Sequence[Message]):
+    """Messages in order, append-only, as a value.
+
+    `append` returns a new transcript and leaves this one as it is, yet costs the same for
+    a long history as for a short one: both share one list, and each knows its length.
+    """
+
+    __slots__ = ("_items", "_length")
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        self._items: list[Message] = list(messages)
+        self._length = len(self._items)
+
+    def append(self, message: Message) -> "Transcript":
+        """Return the transcript with one more message at its end."""
+        items = self._items
+        if len(items) != self._length:  # somebody has already gone on from here: part ways
+            items = items[: self._length]
+        items.append(message)
+        longer = Transcript.__new__(Transcript)
+        longer._items = items  # noqa: SLF001 - our own class
+        longer._length = self._length + 1  # noqa: SLF001 - our own class
+        return longer
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Transcript": ...
+    def __getitem__(self, index: int | slice) -> "Message | Transcript":
+        if isinstance(index, slice):
+            return Transcript(self._items[: self._length][index])
+        if not -self._length <= index < self._length:
+            raise IndexError(index)
+        return self._items[index if index >= 0 else self._length + index]
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[Message]:
+        items = self._items
+        for position in range(self._length):
+            yield items[position]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Transcript) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # a sequence of messages is no key
+
+    def __repr__(self) -> str:
+        return f"Transcript({list(self)!r})"

@@ -1,0 +1,177 @@
+"""Run: one task, and how far it is. A value: stored, resumed by another process, replayed."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import TypeAlias
+
+from placet.values.call import ToolCall, ToolResult
+from placet.values.json import Json
+from placet.values.limits import Budget
+from placet.values.message import Transcript
+
+SNAPSHOT_VERSION = 1
+"""Version of the JSON form. A change of the form raises it and adds a step to `migrate`."""
+
+
+class RunStatus(StrEnum):
+    """How far a run is, as the store and `placet runs list` say it."""
+
+    RUNNING = "running"
+    """A worker owns it, or died owning it: its lease tells."""
+    WAITING = "waiting"
+    """Its segment has ended; a person has to decide."""
+    READY = "ready"
+    """A person has decided; the next segment may start anywhere."""
+    DONE = "done"
+    STOPPED = "stopped"
+
+
+class StopReason(StrEnum):
+    """Why a run ended without the model's own last word."""
+
+    TURNS = "turns"
+    CALLS = "calls"
+    SECONDS = "seconds"
+    TOKENS = "tokens"
+    COST = "cost"
+    CANCELLED = "cancelled"
+    FATAL = "fatal"
+    MODEL = "model"
+    """The model could not be asked, or gave nothing that can be used."""
+    REFUSAL = "refusal"
+    """The model, or its provider's filter, declined to answer."""
+    OUTPUT = "output"
+    """No structured output passed validation, re-asking included."""
+    UNRECORDED = "unrecorded"
+    """The store could not record what happened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What the providers have counted, summed over a run and its nested runs."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            cost=self.cost + other.cost,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """One call of the turn at hand.
+
+    Attributes:
+        index: Its place among the calls of the turn, from 0.
+        call: The wish.
+        result: What the model will be told, once known.
+        approval_id: The request that it waits for, or None.
+    """
+
+    index: int
+    call: ToolCall
+    result: ToolResult | None = None
+    approval_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One task, and how far it is.
+
+    Attributes:
+        id: `run_…`, unique.
+        agent: Name of the agent that does the task.
+        principal_id: On whose behalf. Roles are looked up anew at every decision.
+        language: Of the person, as `"en"`, `"pt-BR"` or `"ro"`.
+        budget: What it may use up.
+        transcript: What was said so far; the turn at hand is in `planned` until all its
+            results are known.
+        turn: Answers of the model so far.
+        calls: Tool calls so far.
+        planned: The calls of the turn at hand, in call order; empty between turns.
+        rejected: Keyed digests of calls that a person has rejected in this run.
+        usage: What the providers have counted.
+        seconds: How long its segments have worked so far.
+        status: How far it is.
+        text: The model's last word, when done.
+        output: The structured output, when one was asked for and given.
+        stop: Why it stopped short.
+        parent: Key of the call in which this run is nested, or empty.
+        started_at: Aware, UTC.
+    """
+
+    id: str
+    agent: str
+    principal_id: str
+    language: str
+    budget: Budget
+    transcript: Transcript
+    started_at: datetime
+    turn: int = 0
+    calls: int = 0
+    planned: tuple[PlannedCall, ...] = ()
+    rejected: frozenset[str] = frozenset()
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    status: RunStatus = RunStatus.RUNNING
+    text: str = ""
+    output: Json = None
+    stop: StopReason | None = None
+    parent: str = ""
+
+    def key(self, index: int) -> str:
+        """Return the key of a call of the turn at hand: `run:turn.index`.
+
+        It comes from where the call stands, never from the provider's call id, which is
+        repeated and invented at will.
+        """
+        return f"{self.id}:{self.turn}.{index}"
+
+
+@dataclass(frozen=True, slots=True)
+class AskModel:
+    """Next: ask the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class InvokeTools:
+    """Next: take these calls through the gate.
+
+    Attributes:
+        calls: Those of the turn without a result that wait for nobody, in call order.
+    """
+
+    calls: tuple[PlannedCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Next: end the segment, a person has to decide.
+
+    Attributes:
+        approval_ids: The requests that are waited for, in call order.
+    """
+
+    approval_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Next: nothing; the run has ended.
+
+    Attributes:
+        reason: None when the model has said its last word.
+    """
+
+    reason: StopReason | None = None
+
+
+Action: TypeAlias = AskModel | InvokeTools | Wait | Stop

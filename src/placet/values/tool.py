@@ -1,0 +1,138 @@
+"""ToolSpec: what a tool declares about itself."""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Final, TypeAlias
+
+from placet.errors import ToolDefinitionError
+from placet.values.approval import ApprovalRule
+from placet.values.json import JsonObject, canonical
+from placet.values.limits import RESULT_BYTES, TOOL_TIMEOUT, RateLimit
+from placet.values.principal import Principal
+
+Authorise: TypeAlias = Callable[[Principal, Any, Any], bool]
+"""Pure: from the principal, the loaded resource (None without a loader) and the validated
+arguments to whether the call may be made. Anything but True refuses."""
+
+TOOL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+"""What every provider accepts as a tool's name (OpenAI and Anthropic: 64 of these)."""
+
+
+class Effect(StrEnum):
+    """What a tool does to the world."""
+
+    READ = "read"
+    WRITE = "write"
+    DESTRUCTIVE = "destructive"
+
+
+class Survival(StrEnum):
+    """How a write survives a crash between its intent and its outcome."""
+
+    ONCE = "once"
+    """Never run again by itself: the outcome is unknown until a person settles it."""
+    KEY = "key"
+    """Run again with the same idempotency key: the other side deduplicates."""
+    TRANSACTION = "transaction"
+    """Effect and ledger commit in one transaction of the store: run again only if neither did."""
+
+
+class Isolation(StrEnum):
+    """Where a tool's code runs."""
+
+    THREAD = "thread"
+    """In this process: an async tool on the loop, a sync tool in the pool. A sync tool that
+    passes its timeout may still be running, and its result says so."""
+    PROCESS = "process"
+    """In a child process that is killed for real at the timeout."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """Everything that is declared about a tool, and nothing of how it is done.
+
+    Attributes:
+        name: What the model calls it by. Matched exactly.
+        description: The prompt: what it does and when to use it.
+        effect: What it does to the world.
+        input_schema: JSON Schema of the arguments that the model may send; injected
+            parameters never stand in it.
+        output_schema: JSON Schema of what comes back, or None for free text.
+        roles: Who may see and call it; `{EVERYONE}` for every known principal. None says
+            nothing, so that only a policy can permit it.
+        open_world: Whether it calls out. A read that calls out can carry data away, so its
+            intent is recorded first, as a write's is.
+        authorise: Whether this principal may do this to this resource.
+        loads: Whether the tool names a loader for the resource.
+        approval: Whose yes it needs, and when.
+        waiver: Why a write needs neither authorisation nor approval. A toolset with a write
+            that has none of the three does not build.
+        limits: How many calls in how long.
+        timeout: Bounds each loading, preview and execution.
+        survival: How a write survives a crash.
+        isolation: Where its code runs.
+        redact: Arguments and result fields that are kept out of the audit log, of spans and reports.
+        secret_fields: Of these, the ones found by type (`SecretStr`) or by name.
+        writable_output: Whether others can write what the tool gives back, so that values
+            first seen there are untrusted.
+        trusted_arguments: Arguments that must not come from untrusted output without approval.
+        max_result_bytes: Cap of one result, UTF-8.
+        progress: What a person reads while it runs, by language: `{"pt-BR": "consultando o
+            pedido {order_id}…"}`. Filled with redacted arguments, escaped.
+        answer: What a person reads when a model that writes no prose has called it, by
+            language. Filled with the result's fields.
+        digest: SHA-256 over all that the model and the approver are told of the tool.
+    """
+
+    name: str
+    description: str
+    effect: Effect
+    input_schema: JsonObject
+    output_schema: JsonObject | None = None
+    roles: frozenset[str] | None = None
+    open_world: bool = False
+    authorise: Authorise | None = None
+    loads: bool = False
+    approval: ApprovalRule | None = None
+    waiver: str | None = None
+    limits: tuple[RateLimit, ...] = ()
+    timeout: timedelta = TOOL_TIMEOUT
+    survival: Survival = Survival.ONCE
+    isolation: Isolation = Isolation.THREAD
+    redact: frozenset[str] = frozenset()
+    secret_fields: frozenset[str] = frozenset()
+    writable_output: bool = False
+    trusted_arguments: frozenset[str] = frozenset()
+    max_result_bytes: int = RESULT_BYTES
+    progress: Mapping[str, str] = field(default_factory=dict)
+    answer: Mapping[str, str] = field(default_factory=dict)
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not TOOL_NAME.fullmatch(self.name):
+            msg = (
+                f"tool name {self.name!r} is not one that every provider takes: "
+                "letters, digits, '_' and '-', at most 64, not starting with a digit"
+            )
+            raise ToolDefinitionError(msg)
+        if not self.description.strip():
+            msg = f"tool {self.name!r} has no description; the model chooses by it: write a docstring"
+            raise ToolDefinitionError(msg)
+        declared = [
+            self.name, self.description, self.effect, self.open_world, self.input_schema, self.output_schema
+        ]  # fmt: skip
+        object.__setattr__(self, "digest", hashlib.sha256(canonical(declared).encode()).hexdigest())
+
+    @property
+    def records_intent(self) -> bool:
+        """Whether the call's intent must be stored before it runs."""
+        return self.open_world or self.effect is not Effect.READ
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether the ledger of effects keeps the call: it must not happen twice."""
+        return self.effect is not Effect.READ
