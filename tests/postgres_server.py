@@ -131,7 +131,7 @@ class PostgresServer:
         }
         os.chown(self.directory, account.pw_uid, account.pw_gid)
         try:
-            version = [binaries / "postgres", "--version"]
+            version: list[str | Path] = [binaries / "postgres", "--version"]
             subprocess.run(version, check=True, capture_output=True, **options)  # noqa: S603 - our own words
         except (PermissionError, subprocess.CalledProcessError):  # site-packages lies below a 0700 directory
             package = binaries.parent.parent
