@@ -1,0 +1,47 @@
+"""The names that a JSON Schema promises, for checking templates against them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+_DEPTH: Final = 6
+"""How deep names are followed; a schema may refer to itself."""
+
+
+def names_in_schema(schema: Mapping[str, Any] | None) -> frozenset[str]:
+    """Return the dotted names of the values that a schema describes, for `check_template`.
+
+    Fields of a list's items go under the list's name. An object that leaves its fields open
+    gives `name.*`. None, the schema of free text, gives no names.
+    """
+    return frozenset(_names(schema or {}, schema or {}, "", 0))
+
+
+def _names(schema: Mapping[str, Any], root: Mapping[str, Any], prefix: str, depth: int) -> Iterator[str]:
+    if depth > _DEPTH:
+        yield f"{prefix}*"
+        return
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        yield from _names(_resolve(reference, root), root, prefix, depth + 1)
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for choice in schema.get(keyword) or ():
+            yield from _names(choice, root, prefix, depth + 1)
+    items = schema.get("items")
+    if isinstance(items, Mapping):
+        yield from _names(items, root, prefix, depth + 1)
+    properties = schema.get("properties") or {}
+    for name, below in properties.items():
+        yield f"{prefix}{name}"
+        if isinstance(below, Mapping):
+            yield from _names(below, root, f"{prefix}{name}.", depth + 1)
+    extra = schema.get("additionalProperties")
+    if isinstance(extra, Mapping) or extra is True or (schema.get("type") == "object" and not properties):
+        yield f"{prefix}*"
+
+
+def _resolve(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the part of a schema that a reference names; nothing for one that leads outside."""
+    found: Any = root
+    for part in reference.removeprefix("#").split("/")[1:]:
+        found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) and reference.startswith("#") else {}
