@@ -1,0 +1,210 @@
+"""The messages that runtime and command line say to people, by what they are about.
+
+The English text is the message's id (`placet.words.catalog.say`). Tables for sets of words
+stand here, so that a word without a message shows in a test; single messages may be said
+where they are needed, as a literal. Both kinds are found by `scripts/compile_catalogues.py`.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from placet.values.approval import ApprovalStatus
+from placet.values.decision import Reason
+from placet.values.effect import EffectState
+from placet.values.run import RunStatus, StopReason
+from placet.values.tool import Effect
+
+LAST_WORDS: Final[Mapping[StopReason, str]] = {
+    StopReason.TURNS: "Sorry, I could not finish within the limit of steps. You can ask me again in smaller parts.",
+    StopReason.CALLS: "Sorry, I could not finish within the limit of actions. You can ask me again in smaller parts.",
+    StopReason.SECONDS: "Sorry, I could not finish in time. Please try again.",
+    StopReason.TOKENS: "Sorry, this request became too long for me to finish. Please try a shorter one.",
+    StopReason.COST: "Sorry, this request has reached its spending limit.",
+    StopReason.CANCELLED: "This request was cancelled. What had already been done was not undone.",
+    StopReason.FATAL: "Sorry, something went wrong and I had to stop here.",
+    StopReason.MODEL: "Sorry, I cannot answer right now. Please try again in a moment.",
+    StopReason.REFUSAL: "Sorry, I cannot help with this request.",
+    StopReason.OUTPUT: "Sorry, I could not put the answer into the form that was asked for.",
+    StopReason.UNRECORDED: "Sorry, I had to stop because what I do could not be recorded. Please try again later.",
+}
+"""What a person reads when a run ends short of an answer."""
+
+REFUSALS: Final[Mapping[Reason, str]] = {
+    Reason.UNKNOWN_TOOL: "This action is not available to you.",
+    Reason.INVALID_ARGUMENTS: "The details of this request are not valid.",
+    Reason.NOT_PERMITTED: "You are not allowed to do this.",
+    Reason.NOT_FOUND: "What you asked for was not found.",
+    Reason.UNTRUSTED_ARGUMENT: "A value came from a source that is not trusted, so this was not done.",
+    Reason.LIMIT_REACHED: "The limit for this action has been reached. Please try again later.",
+    Reason.BUDGET_SPENT: "The limit for this request has been reached.",
+    Reason.CHECK_FAILED: "This could not be checked, so it was not done.",
+    Reason.REJECTED: "The request was rejected.",
+    Reason.EXPIRED: "Nobody answered in time, so the request expired.",
+    Reason.APPROVAL_VOID: "Something has changed since this was approved, so it needs a new approval.",
+    Reason.APPROVAL_USED: "This approval has already been used.",
+    Reason.EFFECT_RUNNING: "The same action is still running.",
+    Reason.EFFECT_UNKNOWN: "It is not known whether the same action was already carried out. Someone has to check.",
+    Reason.KEY_CONFLICT: "This idempotency key was already used for a different request.",
+    Reason.KEY_REQUIRED: "This action needs an idempotency key.",
+    Reason.CUT_OFF: "The request was cut off, so it was not done.",
+    Reason.UNRECORDED: "This could not be recorded, so it did not go ahead.",
+    Reason.LEASE_LOST: "This request has been taken over elsewhere.",
+    Reason.CANCELLED: "This was cancelled before it ran.",
+}
+"""What a person reads when a call, or what they asked of placet, is refused."""
+
+FAILURES: Final[Mapping[str, str]] = {
+    "tool_error": "This did not work.",
+    "internal_error": "Something went wrong.",
+    "timeout": "This took too long. It may still be running.",
+    "bad_output": "The answer could not be used.",
+}
+"""What a person reads for the codes of a call that ran and failed."""
+
+RUN_STATUSES: Final[Mapping[RunStatus, str]] = {
+    RunStatus.RUNNING: "running",
+    RunStatus.WAITING: "waiting for a person",
+    RunStatus.READY: "ready to go on",
+    RunStatus.DONE: "done",
+    RunStatus.STOPPED: "stopped",
+}
+
+APPROVAL_STATUSES: Final[Mapping[ApprovalStatus, str]] = {
+    ApprovalStatus.PENDING: "pending",
+    ApprovalStatus.APPROVED: "approved",
+    ApprovalStatus.REJECTED: "rejected",
+    ApprovalStatus.EXPIRED: "expired",
+    ApprovalStatus.USED: "used",
+    ApprovalStatus.VOID: "void",
+}
+
+EFFECT_STATES: Final[Mapping[EffectState, str]] = {
+    EffectState.RUNNING: "running",
+    EffectState.DONE: "done",
+    EffectState.FAILED: "failed",
+    EffectState.UNKNOWN: "outcome unknown",
+}
+
+EFFECTS: Final[Mapping[Effect, str]] = {
+    Effect.READ: "reads",
+    Effect.WRITE: "changes data",
+    Effect.DESTRUCTIVE: "changes data for good",
+}
+
+DECISIONS: Final[Mapping[str, str]] = {
+    "allow": "allowed by {rule}",
+    "deny": "refused by {rule}",
+    "approve": "waits for approval by: {approvers}",
+    "confirm": "waits for your confirmation",
+    "approved": "approved by {person}",
+    "confirmed": "confirmed by {person}",
+    "rejected": "rejected by {person}",
+    "expired": "expired: nobody answered in time",
+    "executed": "carried out",
+    "failed": "failed",
+    "unknown": "outcome unknown: someone has to check",
+}
+"""One line for one decision, as the chat and `placet audit show` print it."""
+
+YES_WORDS: Final[Mapping[str, frozenset[str]]] = {
+    "en": frozenset({"y", "yes"}),
+    "pt-BR": frozenset({"s", "sim", "y", "yes"}),
+    "ro": frozenset({"d", "da", "y", "yes"}),
+}
+"""What counts as a yes at a prompt, by language. Everything else is a no."""
+
+
+def is_yes(answer: str, language: str) -> bool:
+    """Return whether what a person typed is a yes, exactly, in their language or in English.
+
+    Silence, and everything that is not clearly a yes, is a no.
+    """
+    return answer.strip().casefold() in YES_WORDS.get(language, YES_WORDS["en"])
+
+
+# ── audit log ─────────────────────────────────────────────────────────────────────────
+
+CHAIN_INTACT: Final = ("{n} record, chain intact", "{n} records, chain intact")
+CHAINS_READ: Final = ("written by {n} process", "written by {n} processes")
+CHAIN_BROKEN: Final = "the log is not intact: chain {writer}, record {sequence}: {message}"
+ANCHORED: Final = "anchored: compared with an exported head"
+UNANCHORED: Final = "unanchored: a cut tail is not detectable"
+
+# ── time ──────────────────────────────────────────────────────────────────────────────
+
+EXPIRES: Final = "expires in {n} min"
+EXPIRES_SOON: Final = "expires in less than a minute"
+WAITING_CALLS: Final = ("{n} call waits for you", "{n} calls wait for you")
+CALLS_DONE: Final = ("{n} call", "{n} calls")
+STEPS_TAKEN: Final = ("{n} step", "{n} steps")
+
+# ── prompts ───────────────────────────────────────────────────────────────────────────
+
+CONFIRM: Final = "Confirm? [y/N]"
+APPROVE: Final = "Approve? [y/N]"
+WHY_NOT: Final = "Why not? (optional)"
+TELL_MODEL: Final = "May the assistant read the reason? [y/N]"
+ASK: Final = "What would you like to know? (an empty line ends)"
+GOODBYE: Final = "Goodbye."
+WARN_HIDDEN: Final = "Warning: this text hid characters; they are shown as ⟨U+…⟩."
+WARN_MIXED: Final = "Warning: letters of different alphabets are mixed in: {words}"
+
+# ── tables of the command line ────────────────────────────────────────────────────────
+
+COLUMNS: Final = (
+    "Id", "Tool", "On behalf of", "Arguments", "What would change", "Where it came from", "Who may approve", "Expires",
+    "Status", "Asked", "Rule", "Decision", "Reason", "When", "Who", "Run", "Agent", "Steps", "Calls", "Result",
+    "Duration", "Effect", "Roles", "Limit", "Description", "Started", "Key",
+)  # fmt: skip
+
+# ── answers of the command line ───────────────────────────────────────────────────────
+
+ANSWERS: Final = (
+    "Approved.",
+    "Rejected.",
+    "Confirmed.",
+    "Not confirmed; nothing was done.",
+    "Nothing is waiting for approval.",
+    "There are no runs.",
+    "The audit log is empty.",
+    "The run goes on.",
+    "The run waits for approval {id}.",
+    "The outcome was settled as {state}.",
+    "Running {tool}…",
+    "Thinking…",
+    "Created {path}.",
+    "All is well.",
+)
+
+ERRORS: Final = (
+    "Error: {message}",
+    "There is no approval {id}.",
+    "There is no run {id}.",
+    "There is no tool {name}. Did you mean {near}?",
+    "There is no tool {name}.",
+    "Approval {id} is already {status}.",
+    "Approval {id} needs one of these roles: {roles}",
+    "You cannot approve what was asked on your own behalf.",
+    "The principal {id} is not known.",
+    "--as and --role count only on a demonstration store.",
+    "The store cannot be opened: {message}",
+    "The store was written by a newer placet. Upgrade placet; nothing was touched.",
+    "The file {path} does not exist.",
+    "The file {path} already exists; nothing was written.",
+    "The arguments are not a JSON object: {message}",
+    "The configuration is wrong: {message}",
+    "Another process owns this run until {until}.",
+    "There is no audit key, so the log cannot be verified.",
+    "The extra {name} is not installed: pip install 'placet[{name}]'",
+)
+
+PLURALS: Final = (CHAIN_INTACT, CHAINS_READ, WAITING_CALLS, CALLS_DONE, STEPS_TAKEN)
+"""Pairs for `say_plural`."""
+
+SINGLES: Final = (
+    *LAST_WORDS.values(), *REFUSALS.values(), *FAILURES.values(), *RUN_STATUSES.values(), *APPROVAL_STATUSES.values(),
+    *EFFECT_STATES.values(), *EFFECTS.values(), *DECISIONS.values(), CHAIN_BROKEN, ANCHORED, UNANCHORED, EXPIRES,
+    EXPIRES_SOON, CONFIRM, APPROVE, WHY_NOT, TELL_MODEL, ASK, GOODBYE, WARN_HIDDEN, WARN_MIXED, *COLUMNS, *ANSWERS,
+    *ERRORS,
+)  # fmt: skip
+"""Messages for `say`."""
