@@ -7,10 +7,11 @@ import pytest
 
 from placet.errors import ConfigurationError, ModelProtocolError, ModelUnavailableError
 from placet.models.scripted import ScriptedModel
-from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest, VisibleTools
+from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest
 from placet.values.call import ToolResult
 from placet.values.message import AssistantMessage, Message, ToolMessage, Transcript, UserMessage
 from placet.values.run import Usage
+from placet.values.tool import VisibleTools
 
 NO_TOOLS = VisibleTools(())
 

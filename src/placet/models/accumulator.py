@@ -1,0 +1,258 @@
+"""The accumulator: from Chat Completions traffic, as servers really send it, to a `ModelAnswer`.
+
+Pure: it sees decoded JSON and nothing else. `finish_reason` is never trusted alone: calls are
+calls whatever it says, an answer that was cut makes its calls unknowable, and the announcement
+of calls without any call is a contradiction.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, TypeGuard
+
+from placet.errors import ModelProtocolError
+from placet.models.call_ids import make_unique
+from placet.models.fragments import CONTRADICTION, UNNAMED, CallFragments, PartialCall, read_fragment
+from placet.ports import Finish, ModelAnswer
+from placet.values.call import ToolCall
+from placet.values.json import Json
+from placet.values.run import Usage
+
+CUT: Final = (
+    "the answer was cut off at the token limit, so this call may be incomplete and was not run; "
+    "make it again, with less text in the arguments"
+)
+FILTERED: Final = "the answer was cut off by the provider's filter, so this call may be incomplete and was not run"
+BROKEN_OFF: Final = "the answer broke off before its end, so this call may be incomplete and was not run; make it again"
+
+ECHOED: Final = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks", "extra_content")
+"""What servers put beside the words and want back unchanged (DeepSeek, OpenRouter, Gemini …)."""
+
+_FINISH: Final = {
+    "stop": Finish.STOP,
+    "tool_calls": Finish.CALLS,
+    "function_call": Finish.CALLS,
+    "function_calls": Finish.CALLS,
+    "tool_use": Finish.CALLS,
+    "length": Finish.LENGTH,
+    "max_tokens": Finish.LENGTH,
+    "content_filter": Finish.FILTER,
+}
+_CUTS: Final = {Finish.LENGTH: CUT, Finish.FILTER: FILTERED}
+
+
+class ChatAccumulator:
+    """Reads one answer: `add` for each chunk of a stream, or `read` for a whole one; then `finish`.
+
+    Args:
+        known: Names of the tools that were offered.
+    """
+
+    def __init__(self, known: Collection[str] = ()) -> None:
+        self._fragments = CallFragments(known)
+        self._texts: list[str] = []
+        self._refusals: list[str] = []
+        self._extras: dict[str, Any] = {}
+        self._finish: Finish | None = None
+        self._usage = Usage()
+        self._model = ""
+        self._answered = False
+        self._streamed = False
+
+    def add(self, chunk: object) -> str:
+        """Take in one chunk, and return the words that are new in it.
+
+        Raises:
+            ModelProtocolError: It is no chunk of a chat completion.
+        """
+        self._streamed = True
+        choice = self._read_envelope(chunk)
+        if choice is None:
+            return ""
+        delta = choice.get("delta")
+        if delta is None:
+            delta = {}
+        text = self._read_words(delta)
+        self._fragments.add(_list_calls(delta))
+        return text
+
+    def read(self, body: object) -> str:
+        """Take in a whole answer, and return its words.
+
+        Raises:
+            ModelProtocolError: It is no chat completion.
+        """
+        choice = self._read_envelope(body)
+        if choice is None:
+            return ""
+        message = choice.get("message")
+        text = self._read_words(message)
+        for entry in _list_calls(message):  # each entry is one call, whatever index and id it has
+            fragment = read_fragment(entry)
+            call = PartialCall(fragment.index, fragment.id, 0)
+            call.take(fragment, ())
+            self._fragments.calls.append(call)
+        return text
+
+    def finish(self, taken: set[str], place: str, provider: str) -> ModelAnswer:
+        """Return what was said.
+
+        Args:
+            taken: Ids of the calls in the history; those of this answer are added.
+            place: Where the answer stands in its history, for ids that have to be made up.
+            provider: The client's name for what it wants back.
+
+        Raises:
+            ModelProtocolError: There is no answer, or it announces calls that it does not have.
+        """
+        if not self._answered:
+            raise ModelProtocolError("the model's answer holds no choices, so nothing was said")
+        partial, refusal = self._fragments.calls, "".join(self._refusals)
+        finish, text = self._finish, "".join(self._texts)
+        if finish is None and self._streamed and not partial:
+            raise ModelProtocolError("the model's answer broke off: its stream ended without a finish_reason")
+        if finish is Finish.CALLS and not partial:
+            raise ModelProtocolError("the model's answer announces tool calls (finish_reason) but holds none")
+        fault = CONTRADICTION if refusal else _CUTS.get(finish) if finish else BROKEN_OFF if self._streamed else None
+        calls = tuple(
+            _close(call, make_unique(call.id, taken, f"{place}_{position}"), fault)
+            for position, call in enumerate(partial)
+        )
+        return ModelAnswer(
+            text=text,
+            calls=calls,
+            finish=_weigh(finish, refused=bool(refusal), called=bool(calls)),
+            refusal=refusal or None,
+            usage=self._usage,
+            model=self._model,
+            provider=provider,
+            provider_state=self._extras or None,
+        )
+
+    def _read_envelope(self, body: object) -> Mapping[str, Any] | None:
+        """Return the first choice, if there is one; note what stands around it."""
+        if not isinstance(body, Mapping):
+            raise ModelProtocolError(f"the model's answer is no JSON object but {_show(body)}; is this the right URL?")
+        choices = body.get("choices")
+        if isinstance(body.get("model"), str):
+            self._model = body["model"]
+        if isinstance(body.get("usage"), Mapping):
+            self._usage = read_usage(body["usage"])
+        if choices is None and (self._streamed or "choices" in body):
+            return None  # some servers send their usage, or a heartbeat, without any
+        if not isinstance(choices, Sequence) or isinstance(choices, str):
+            raise ModelProtocolError(
+                f"the model's answer has no list of choices: {_show(body)}; is this the right URL?"
+            )
+        for choice in choices:
+            if not isinstance(choice, Mapping):
+                raise ModelProtocolError(f"a choice of the model's answer is no object but {_show(choice)}")
+            if choice.get("index") in (0, None):
+                self._answered = True
+                self._read_finish(choice.get("finish_reason"))
+                return choice
+        return None
+
+    def _read_finish(self, word: object) -> None:
+        if word is None or word == "" or self._finish in _CUTS:  # once cut, cut
+            return
+        self._finish = _FINISH.get(word, Finish.OTHER) if isinstance(word, str) else Finish.OTHER
+
+    def _read_words(self, message: object) -> str:
+        if not isinstance(message, Mapping):
+            raise ModelProtocolError(f"the model's answer holds no message but {_show(message)}")
+        text = _read_text(message.get("content"))
+        if text:
+            self._texts.append(text)
+        refusal = message.get("refusal")
+        if isinstance(refusal, str) and refusal:
+            self._refusals.append(refusal)
+        for key in ECHOED:
+            value = message.get(key)
+            if value is not None and value != "":
+                self._extras[key] = _join(self._extras.get(key), value)
+        return text
+
+
+def read_usage(usage: Mapping[str, Any]) -> Usage:
+    """Return what a server has counted; what it has not counted is 0."""
+    details = usage.get("prompt_tokens_details")
+    cost = usage.get("cost")  # OpenRouter says what it charges
+    return Usage(
+        input_tokens=_count(usage.get("prompt_tokens")),
+        output_tokens=_count(usage.get("completion_tokens")),
+        cached_tokens=_count(details.get("cached_tokens")) if isinstance(details, Mapping) else 0,
+        cost=float(cost) if _is_amount(cost) else 0.0,
+    )
+
+
+def _count(value: object) -> int:
+    return int(value) if _is_amount(value) else 0
+
+
+def _is_amount(value: object) -> TypeGuard[int | float]:
+    """Whether this can be added up: a budget must not be blinded by NaN or by a negative price."""
+    return isinstance(value, int | float) and math.isfinite(value) and value > 0
+
+
+def _weigh(finish: Finish | None, *, refused: bool, called: bool) -> Finish:
+    if refused:
+        return Finish.REFUSAL
+    if finish in _CUTS:
+        return finish
+    return Finish.CALLS if called else finish or Finish.OTHER
+
+
+def _list_calls(message: object) -> list[object]:
+    """Return the entries of `tool_calls`, or the one of the older `function_call`."""
+    if not isinstance(message, Mapping):
+        return []
+    entries = message.get("tool_calls")
+    if entries is None or entries == []:
+        older = message.get("function_call")
+        return [{"index": 0, "function": older}] if older else []
+    if not isinstance(entries, list):
+        raise ModelProtocolError(f"the model's answer has tool_calls that are no list but {_show(entries)}")
+    return entries
+
+
+def _close(call: PartialCall, identity: str, fault: str | None) -> ToolCall:
+    notes = []
+    if identity != call.id:
+        notes.append(f"the server's call id {call.id!r} was made unique" if call.id else "the server sent no call id")
+    if call.value:
+        notes.append("the arguments came as a JSON value, not as text")
+    arguments = call.arguments
+    return ToolCall(
+        id=identity,
+        name=call.name,
+        arguments=arguments if arguments.strip() else "{}",
+        fault=call.fault or fault or (None if call.name else UNNAMED),
+        provider_state=call.extras or None,
+        note="; ".join(notes) or None,
+    )
+
+
+def _read_text(content: object) -> str:
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):  # Mistral sends parts
+        return "".join(
+            part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)
+        )
+    raise ModelProtocolError(f"the model's words are no text but {_show(content)}")
+
+
+def _join(before: Json, more: Any) -> Any:
+    """Return an extra that came in pieces as one: text and lists grow, all else is replaced."""
+    if isinstance(before, str) and isinstance(more, str):
+        return before + more
+    if isinstance(before, list) and isinstance(more, list):
+        return [*before, *more]
+    return more
+
+
+def _show(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"

@@ -1,0 +1,202 @@
+"""OpenAIChat: Chat Completions, the wire that every compatible server speaks.
+
+The OpenAI SDK carries the requests; what is in them and what comes back is ours. Importing
+this module imports the SDK, which takes a while: `placet.models.open` does so only when used.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from openai import APIStatusError, AsyncOpenAI, AsyncStream, Omit, OpenAIError
+
+from placet.agent.fence import FENCE_RULE
+from placet.errors import ConfigurationError
+from placet.models.accumulator import ChatAccumulator
+from placet.models.call_ids import collect_call_ids
+from placet.models.chat_messages import ChatMessages, write_tools
+from placet.models.connection import RETRIES, Connection, Sdk, check_key
+from placet.models.history import HistoryWriter, write_json
+from placet.models.quirks import Quirks, find_quirks
+from placet.ports import ModelAnswer, ModelRequest, OnText
+from placet.values.json import Json, JsonObject
+from placet.values.tool import VisibleTools
+
+_OURS: Final = frozenset({"model", "messages", "tools", "stream", "n", "functions", "function_call"})
+"""What a setting must not say: these are said by placet, from what the gate knows."""
+
+SCHEMA_RULE: Final = "Answer with one JSON object and nothing else. It must match this JSON Schema:\n"
+
+
+class OpenAIChat:
+    """Asks a model over Chat Completions, streamed or whole.
+
+    Args:
+        model: As the server names it.
+        base_url: Of a compatible server, as `"http://127.0.0.1:8080/v1"`; None for OpenAI itself.
+        api_key: None takes `OPENAI_API_KEY` for OpenAI itself. A key for OpenAI is never sent
+            to another server by itself.
+        quirks: How the server differs: its name, or your own; None finds out by the address.
+        settings: What every request says, as `{"reasoning_effort": "low"}`; a request's own
+            settings go before. No temperature is set: many models refuse one.
+        max_retries: How often a request that failed for the moment is sent again.
+        headers: Further headers.
+
+    Attributes:
+        name: The id under which it was made.
+        writes_prose: True.
+
+    Raises:
+        ConfigurationError: There is no API key, or one that cannot be sent; or a setting says
+            what placet says.
+    """
+
+    writes_prose = True
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        quirks: Quirks | str | None = None,
+        settings: Mapping[str, Json] | None = None,
+        max_retries: int = RETRIES,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.name = f"openai:{model}" if base_url is None else f"openai-compatible:{model}@{base_url}"
+        self.quirks = find_quirks(quirks, base_url)
+        self.provider = f"openai-chat@{urlsplit(base_url).netloc if base_url else 'api.openai.com'}"
+        self._model = model
+        self._settings = check_settings(settings or {}, _OURS, self.name)
+        self._connection = connect_openai(
+            "/chat/completions", self.name, base_url=base_url, api_key=api_key, max_retries=max_retries, headers=headers
+        )
+        writer = ChatMessages(self.quirks, self.provider)
+        self._history = HistoryWriter(writer.write_turn, self.quirks.call_ids, self.provider)
+
+    async def answer(self, request: ModelRequest, on_text: OnText | None = None) -> ModelAnswer:
+        """Return what the model says; see `placet.ports.ModelClient.answer`.
+
+        Raises:
+            ModelUnavailableError: Out of reach or overloaded, after bounded retries.
+            ModelRequestError: The server refuses the request.
+            ModelProtocolError: The answer cannot be understood.
+            ConfigurationError: A setting of the request says what placet says.
+        """
+        body = self._write_body(request, stream=on_text is not None)
+        accumulator = ChatAccumulator(_name_tools(request.tools))
+        if on_text is None:
+            accumulator.read(await self._connection.ask(body, request.timeout))
+        else:
+
+            def take(chunk: object) -> None:
+                text = accumulator.add(chunk)
+                if text:
+                    on_text(text)
+
+            await self._connection.stream(body, request.timeout, take)
+        return accumulator.finish(collect_call_ids(request.transcript), f"{len(request.transcript)}", self.provider)
+
+    async def close(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._connection.close()
+
+    def _write_body(self, request: ModelRequest, *, stream: bool) -> bytes:
+        settings = {**self._settings, **check_settings(request.settings, _OURS, self.name)}
+        fields: dict[str, Any] = {"model": self._model, **settings}
+        if stream:
+            fields["stream"] = True
+            if self.quirks.stream_usage:
+                fields["stream_options"] = {"include_usage": True}
+        specs = request.tools.specs
+        if specs and request.tool_choice != "auto":
+            fields["tool_choice"] = request.tool_choice
+        if specs and self.quirks.parallel is not None:
+            fields.setdefault("parallel_tool_calls", self.quirks.parallel)
+        system = [request.system, FENCE_RULE if specs else ""]
+        if request.output_schema is not None:
+            system.append(self._ask_for_output(request.output_schema, fields))
+        messages = self._history.write(request.transcript)
+        prompt = "\n\n".join(part for part in system if part.strip())
+        if prompt:
+            messages.insert(0, write_json({"role": self.quirks.system_role, "content": prompt}))
+        parts = [write_json(fields)[:-1], b',"messages":[', b",".join(messages), b"]"]
+        if specs:
+            parts += [b',"tools":', self._write_tools(request.tools)]
+        return b"".join([*parts, b"}"])
+
+    def _ask_for_output(self, schema: JsonObject, fields: dict[str, Any]) -> str:
+        """Ask for structured output in the fields; return what the prompt has to say about it."""
+        if self.quirks.structured == "json_schema":
+            fields["response_format"] = {"type": "json_schema", "json_schema": {"name": "output", "schema": schema}}
+            return ""
+        if self.quirks.structured == "json_object":
+            fields["response_format"] = {"type": "json_object"}
+        return SCHEMA_RULE + write_json(schema).decode()
+
+    def _write_tools(self, tools: VisibleTools) -> bytes:
+        written: bytes | None = tools.wire.get("openai-chat")
+        if written is None:
+            written = tools.wire["openai-chat"] = write_tools(tools.specs)
+        return written
+
+
+def _name_tools(tools: VisibleTools) -> frozenset[str]:
+    names: frozenset[str] | None = tools.wire.get("names")
+    if names is None:
+        names = tools.wire["names"] = frozenset(spec.name for spec in tools.specs)
+    return names
+
+
+def check_settings(settings: Mapping[str, Json], ours: frozenset[str], name: str) -> Mapping[str, Json]:
+    """Return the settings, if they say nothing that placet says.
+
+    Raises:
+        ConfigurationError: They do.
+    """
+    clash = ours & settings.keys()
+    if clash:
+        raise ConfigurationError(f"settings of {name!r} cannot say {sorted(clash)}: placet says it; leave it out")
+    return settings
+
+
+def connect_openai(
+    path: str,
+    name: str,
+    *,
+    base_url: str | None,
+    api_key: str | None,
+    max_retries: int,
+    headers: Mapping[str, str] | None,
+) -> Connection:
+    """Return a connection to OpenAI or to a server that speaks like it.
+
+    Raises:
+        ConfigurationError: There is no API key, or one that cannot be sent.
+    """
+    key = api_key if api_key is not None or base_url is not None else os.environ.get("OPENAI_API_KEY")
+    if not key and base_url is None:
+        raise ConfigurationError(f"{name!r} needs an API key: set OPENAI_API_KEY or pass api_key=…")
+    key = check_key(key or "none")  # local servers ask for none, the SDK for some
+    extra: dict[str, Any] = dict(headers or {})
+    if base_url is not None:  # what the environment says of an OpenAI account is no other server's business
+        extra = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit(), **extra}
+
+    def connect() -> Any:
+        return AsyncOpenAI(
+            api_key=key,
+            base_url=base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1",
+            max_retries=max_retries,
+            default_headers=extra,
+        )
+
+    sdk = Sdk(
+        connect=connect,
+        stream=AsyncStream[object],
+        root=OpenAIError,
+        status_error=APIStatusError,
+        options={"security": {"bearer_auth": True}},
+    )
+    return Connection(sdk, path, name, key)

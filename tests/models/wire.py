@@ -1,0 +1,163 @@
+"""A real HTTP server that plays written wire traffic, for the vendors' SDKs as they are."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Reply:
+    """One answer of the server.
+
+    Attributes:
+        body: What is sent, piece by piece.
+        status: The HTTP status.
+        content_type: Of the body.
+        headers: Further ones.
+        pause: Seconds before each piece.
+        drop: Whether the connection is cut after the last piece instead of being ended.
+    """
+
+    body: Sequence[bytes]
+    status: int = 200
+    content_type: str = "application/json"
+    headers: dict[str, str] = field(default_factory=dict)
+    pause: float = 0.0
+    drop: bool = False
+
+
+@dataclass
+class Seen:
+    """One request that the server got."""
+
+    path: str
+    headers: dict[str, str]
+    raw: bytes
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.raw)
+
+
+class WireServer:
+    """Plays replies in order; the last one again for every further request."""
+
+    def __init__(self) -> None:
+        self.requests: list[Seen] = []
+        self.replies: list[Reply | Callable[[Seen], Reply]] = []
+        self.url = ""
+        self.dropped = asyncio.Event()
+        self._writers: set[asyncio.StreamWriter] = set()
+
+    def plays(self, *replies: Reply | Callable[[Seen], Reply]) -> None:
+        self.replies = list(replies)
+
+    @property
+    def last(self) -> Any:
+        return self.requests[-1].body
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.add(writer)
+        try:
+            while await self._handle_one(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError):
+            self.dropped.set()
+        finally:
+            self._writers.discard(writer)
+            writer.close()
+
+    async def _handle_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = await reader.readuntil(b"\r\n\r\n")
+        first, *lines = head.decode().split("\r\n")
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines if line)}
+        seen = Seen(first.split(" ")[1], headers, await reader.readexactly(int(headers.get("content-length", "0"))))
+        index = min(len(self.requests), len(self.replies) - 1)
+        self.requests.append(seen)
+        reply = self.replies[index]
+        if not isinstance(reply, Reply):
+            reply = reply(seen)
+        extra = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
+        writer.write(
+            f"HTTP/1.1 {reply.status} X\r\ncontent-type: {reply.content_type}\r\n"
+            f"{extra}transfer-encoding: chunked\r\n\r\n".encode()
+        )
+        for piece in reply.body:
+            if reply.pause:
+                await asyncio.sleep(reply.pause)
+            writer.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+            await writer.drain()
+        if reply.drop:
+            return False
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+        return True
+
+    def cut_all(self) -> None:
+        for writer in list(self._writers):
+            writer.close()
+
+
+@asynccontextmanager
+async def serve() -> AsyncIterator[WireServer]:
+    wire = WireServer()
+    server = await asyncio.start_server(wire.handle, "127.0.0.1", 0)
+    wire.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        yield wire
+    finally:
+        server.close()
+        wire.cut_all()
+        await server.wait_closed()
+
+
+def whole(body: object, *, status: int = 200, headers: dict[str, str] | None = None) -> Reply:
+    return Reply([json.dumps(body).encode()], status=status, headers=headers or {})
+
+
+def events(items: Sequence[object], *, done: bool = True, pause: float = 0.0, drop: bool = False) -> Reply:
+    """Server-sent events as OpenAI sends them; with a `type`, as Anthropic and Responses do."""
+    pieces = []
+    for item in items:
+        kind = item.get("type") if isinstance(item, dict) else None
+        name = f"event: {kind}\n" if kind else ""
+        pieces.append(f"{name}data: {json.dumps(item)}\n\n".encode())
+    if done:
+        pieces.append(b"data: [DONE]\n\n")
+    return Reply(pieces, content_type="text/event-stream", pause=pause, drop=drop)
+
+
+def completion(message: dict[str, Any], finish_reason: str | None = "stop", **extra: Any) -> dict[str, Any]:
+    choice = {"index": 0, "finish_reason": finish_reason, "message": {"role": "assistant", **message}}
+    return {"id": "x", "object": "chat.completion", "created": 1, "model": "served-model", "choices": [choice], **extra}
+
+
+def chunks(deltas: Sequence[dict[str, Any]], finish_reason: str | None = "stop") -> list[dict[str, Any]]:
+    """Chunks of a stream; the finish reason comes in one of its own, as most servers send it."""
+    frame = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "served-model"}
+    items: list[dict[str, Any]] = [
+        {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
+    ]
+    if finish_reason is not None:
+        items.append({**frame, "choices": [{"index": 0, "delta": {}, "finish_reason": finish_reason}]})
+    return items
+
+
+def as_stream(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """A whole message as the deltas of a stream: the words, then each call in two pieces if it can be cut."""
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": message.get("content")}]
+    if message.get("refusal"):
+        deltas.append({"refusal": message["refusal"]})
+    for index, call in enumerate(message.get("tool_calls") or []):
+        function = dict(call["function"])
+        arguments = function.get("arguments")
+        rest: list[str] = []
+        if isinstance(arguments, str) and len(arguments) > 1:
+            middle = len(arguments) // 2
+            function["arguments"], rest = arguments[:middle], [arguments[middle:]]
+        deltas.append({"tool_calls": [{**call, "index": index, "function": function}]})
+        deltas += [{"tool_calls": [{"index": index, "function": {"arguments": piece}}]} for piece in rest]
+    return deltas
