@@ -20,7 +20,7 @@ from placet.values.json import Json, JsonObject
 from placet.values.message import Transcript
 from placet.values.principal import Principal
 from placet.values.run import RunStatus, Usage
-from placet.values.tool import ToolSpec
+from placet.values.tool import VisibleTools
 
 
 class Clock(Protocol):
@@ -44,6 +44,10 @@ class IdSource(Protocol):
 
     def secret(self) -> str:
         """Return an unguessable text of at least 128 bits, URL-safe."""
+        ...
+
+    def mark(self) -> str:
+        """Return a short unguessable text (at least 48 bits), letters and digits."""
         ...
 
 
@@ -73,20 +77,6 @@ class Finish(StrEnum):
     PAUSE = "pause"
     """The provider wants the same conversation sent again unchanged (Anthropic `pause_turn`)."""
     OTHER = "other"
-
-
-@dataclass(frozen=True, slots=True)
-class VisibleTools:
-    """The tools that one set of roles may see, built once and shared by all their runs.
-
-    Attributes:
-        specs: In the order of the toolset.
-        wire: Where an adapter keeps what it has compiled from the specs, by its own name,
-            so that no schema is converted twice.
-    """
-
-    specs: tuple[ToolSpec, ...]
-    wire: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,6 +62,8 @@ class ToolResult:
             `internal_error`, `timeout`, `bad_output`).
         fence: Marker of this result alone, unknown to the tool. Empty: placet's own words.
         cut_from: Size in bytes before the content was cut to its cap, or None.
+        answer: The same for the person, from the tool's answer template; only where the
+            model writes no prose.
     """
 
     call_id: str
@@ -70,3 +72,4 @@ class ToolResult:
     code: str = OK
     fence: str = ""
     cut_from: int | None = None
+    answer: str = ""

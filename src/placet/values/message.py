@@ -25,12 +25,14 @@ class AssistantMessage:
         provider: Which client wrote `provider_state`, for instance `"anthropic"`.
         provider_state: What that provider wants back unchanged (thinking blocks,
             reasoning items, signatures), opaque to everybody else.
+        paused: Whether the provider wants to be asked again with just this at the end.
     """
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     provider: str = ""
     provider_state: Mapping[str, Json] | None = None
+    paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

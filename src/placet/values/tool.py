@@ -136,3 +136,17 @@ class ToolSpec:
     def has_effect(self) -> bool:
         """Whether the ledger of effects keeps the call: it must not happen twice."""
         return self.effect is not Effect.READ
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleTools:
+    """The tools that one set of roles may see, built once and shared by all their runs.
+
+    Attributes:
+        specs: In the order of the toolset.
+        wire: Where an adapter keeps what it has compiled from the specs, by its own name,
+            so that no schema is converted twice.
+    """
+
+    specs: tuple[ToolSpec, ...]
+    wire: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)

@@ -1,0 +1,142 @@
+"""AgentDefinition: what an agent is told, and what it may use. Read from Markdown, or given in code.
+
+```markdown
+---
+description: Answers questions about orders.
+tools: [get_order_status, cancel_order]
+limits: {turns: 3}
+---
+You help the customers of a small shop …
+```
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from typing import Any, Final
+
+import yaml
+
+from placet.errors import AgentFileError, ConfigurationError
+from placet.values.json import Json
+from placet.values.limits import MODEL_TIMEOUT, Budget, duration
+
+_FRONT: Final = re.compile(r"\A---[ \t]*\r?\n(.*?\r?\n)?---[ \t]*(?:\r?\n|\Z)(.*)\Z", re.DOTALL)
+_KEYS: Final = frozenset({"name", "description", "tools", "model", "limits", "timeout", "language", "settings"})
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentDefinition:
+    """What an agent is told, and what it may use.
+
+    Attributes:
+        name: Under which its runs are stored.
+        prompt: The system prompt, in English.
+        description: What it is for, for people and for the agents that may call it.
+        tools: Names of the tools that it may see; None means all that its toolset has.
+        model: Id of its model, for instance `"openai:…"`; None where the model is given in code.
+        budget: What one run may use up.
+        model_timeout: For one answer of the model.
+        language: Of the person, where nothing else tells it.
+        settings: Passed on to the provider as they are.
+
+    Raises:
+        ConfigurationError: The name is none.
+    """
+
+    name: str
+    prompt: str = ""
+    description: str = ""
+    tools: tuple[str, ...] | None = None
+    model: str | None = None
+    budget: Budget = field(default_factory=Budget)
+    model_timeout: timedelta = MODEL_TIMEOUT
+    language: str = "en"
+    settings: Mapping[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise ConfigurationError(
+                f"agent name {self.name!r}: use letters, digits, '_', '-' and '.', at most 64, starting with a letter or digit"
+            )
+
+
+def parse_agent(text: str, *, name: str) -> AgentDefinition:
+    """Return the agent that a Markdown text with front matter defines.
+
+    Args:
+        text: The whole file.
+        name: The agent's name, unless the front matter gives one.
+
+    Raises:
+        AgentFileError: It has no front matter, an unknown key, or a value of the wrong kind.
+    """
+    found = _FRONT.match(text.removeprefix("\ufeff"))
+    if not found:
+        raise AgentFileError(f"agent {name!r}: no front matter; begin the file with '---', keys, and '---'")
+    try:
+        front = yaml.safe_load(found[1] or "") or {}
+    except yaml.YAMLError as error:
+        raise AgentFileError(f"agent {name!r}: the front matter is no YAML: {error}") from error
+    if not isinstance(front, dict):
+        raise AgentFileError(f"agent {name!r}: the front matter must be keys with values")
+    unknown = sorted(str(key) for key in front if key not in _KEYS)
+    if unknown:
+        raise AgentFileError(f"agent {name!r}: unknown keys {unknown}; known are {sorted(_KEYS)}")
+    try:
+        return _definition(front, found[2].strip(), name)
+    except (ConfigurationError, TypeError) as error:
+        raise AgentFileError(f"agent {name!r}: {error}") from error
+
+
+def _definition(front: dict[str, Any], prompt: str, name: str) -> AgentDefinition:
+    return AgentDefinition(
+        name=_text(front, "name", name),
+        prompt=prompt,
+        description=_text(front, "description", ""),
+        tools=_tools(front.get("tools")),
+        model=_text(front, "model", None),
+        budget=_budget(front.get("limits", {})),
+        model_timeout=duration(front["timeout"]) if "timeout" in front else MODEL_TIMEOUT,
+        language=_text(front, "language", "en"),
+        settings=_mapping(front.get("settings", {}), "settings"),
+    )
+
+
+def _text(front: dict[str, Any], key: str, default: Any) -> Any:
+    value = front.get(key, default)
+    if value is not default and not isinstance(value, str):
+        raise AgentFileError(f"{key!r} must be a text, not {value!r}")
+    return value
+
+
+def _tools(value: Any) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    names = [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        raise AgentFileError(f"'tools' must be a list of names, not {value!r}")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise AgentFileError(f"'tools' names {twice} twice")
+    return tuple(names)
+
+
+def _budget(value: Any) -> Budget:
+    limits = _mapping(value, "limits")
+    known = {bound.name for bound in fields(Budget)}
+    unknown = sorted(set(limits) - known)
+    if unknown:
+        raise AgentFileError(f"'limits' has unknown keys {unknown}; known are {sorted(known)}")
+    for key, bound in limits.items():
+        if isinstance(bound, bool) or not isinstance(bound, int | float):
+            raise AgentFileError(f"'limits.{key}' must be a number, not {bound!r}")
+    return Budget(**limits)
+
+
+def _mapping(value: Any, key: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise AgentFileError(f"{key!r} must be keys with values, not {value!r}")
+    return value

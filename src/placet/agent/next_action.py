@@ -1,0 +1,43 @@
+"""next_action: what a run does next. A pure function of the run so far."""
+
+from placet.values.message import AssistantMessage
+from placet.values.run import Action, AskModel, InvokeTools, Run, RunStatus, Stop, StopReason, Wait
+
+
+def next_action(run: Run) -> Action:
+    """Return what comes next for a run.
+
+    The in-process driver, a durable engine and the tests drive this same function. It
+    looks at the run alone: asked twice, it answers the same.
+    """
+    if run.status in (RunStatus.DONE, RunStatus.STOPPED):
+        return Stop(run.stop)
+    if run.planned:
+        open_calls = tuple(planned for planned in run.planned if planned.result is None)
+        ready = tuple(planned for planned in open_calls if planned.approval_id is None)
+        if ready:
+            return InvokeTools(ready)
+        return Wait(tuple(planned.approval_id for planned in open_calls if planned.approval_id is not None))
+    last = run.transcript[-1] if len(run.transcript) else None
+    if isinstance(last, AssistantMessage) and not last.paused:
+        return Stop(None)
+    spent = spent_budget(run)
+    if spent is not None:
+        return Stop(spent)
+    return AskModel()
+
+
+def spent_budget(run: Run) -> StopReason | None:
+    """Return which bound of the budget forbids to ask the model again, or None."""
+    budget = run.budget
+    if run.turn >= budget.turns:
+        return StopReason.TURNS
+    if run.calls >= budget.calls:
+        return StopReason.CALLS
+    if run.seconds >= budget.seconds:
+        return StopReason.SECONDS
+    if budget.tokens is not None and run.usage.input_tokens + run.usage.output_tokens >= budget.tokens:
+        return StopReason.TOKENS
+    if budget.cost is not None and run.usage.cost >= budget.cost:
+        return StopReason.COST
+    return None

@@ -1,0 +1,251 @@
+"""The JSON form of a run: written when a segment ends, read by any process, a release later.
+
+A snapshot holds everything; a journal entry holds one turn. A run is its last snapshot
+with the journal since then played on top.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from placet.agent.transitions import answered, invoked
+from placet.errors import StoreError, StoreVersionError
+from placet.values.call import ToolCall, ToolResult, Wire
+from placet.values.limits import Budget
+from placet.values.message import AssistantMessage, Message, ToolMessage, Transcript, UserMessage
+from placet.values.run import SNAPSHOT_VERSION, PlannedCall, Run, RunStatus, StopReason, Usage
+
+Form = dict[str, Any]
+
+MIGRATIONS: Final[dict[int, Callable[[Form], Form]]] = {}
+"""From the version that is its key to the next one. Each is code with a test."""
+
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+
+
+def dump_run(run: Run) -> str:
+    """Return the snapshot of a run as JSON text."""
+    budget = run.budget
+    return _encode(
+        {
+            "version": SNAPSHOT_VERSION,
+            "id": run.id,
+            "agent": run.agent,
+            "principal_id": run.principal_id,
+            "language": run.language,
+            "budget": {name: getattr(budget, name) for name in Budget.__slots__},
+            "transcript": dump_messages(run.transcript),
+            "started_at": run.started_at.isoformat(),
+            "turn": run.turn,
+            "calls": run.calls,
+            "planned": [
+                {
+                    "index": planned.index,
+                    "call": _call_form(planned.call),
+                    "result": _result_form(planned.result) if planned.result else None,
+                    "approval_id": planned.approval_id,
+                }
+                for planned in run.planned
+            ],
+            "rejected": sorted(run.rejected),
+            "usage": _usage_form(run.usage),
+            "seconds": run.seconds,
+            "status": run.status,
+            "text": run.text,
+            "output": run.output,
+            "stop": run.stop,
+            "parent": run.parent,
+        }
+    )
+
+
+def load_run(text: str, journal: Iterable[str] = ()) -> Run:
+    """Return the run of a snapshot, with the journal since then played on top.
+
+    Raises:
+        StoreVersionError: A newer placet wrote it.
+        StoreError: It is no snapshot.
+    """
+    try:
+        form = migrate(json.loads(text))
+        run = Run(
+            id=form["id"],
+            agent=form["agent"],
+            principal_id=form["principal_id"],
+            language=form["language"],
+            budget=Budget(**form["budget"]),
+            transcript=load_messages(form["transcript"]),
+            started_at=datetime.fromisoformat(form["started_at"]),
+            turn=form["turn"],
+            calls=form["calls"],
+            planned=tuple(
+                PlannedCall(
+                    planned["index"],
+                    _call(planned["call"]),
+                    _result(planned["result"]) if planned["result"] else None,
+                    planned["approval_id"],
+                )
+                for planned in form["planned"]
+            ),
+            rejected=frozenset(form["rejected"]),
+            usage=Usage(**form["usage"]),
+            seconds=form["seconds"],
+            status=RunStatus(form["status"]),
+            text=form["text"],
+            output=form["output"],
+            stop=StopReason(form["stop"]) if form["stop"] else None,
+            parent=form["parent"],
+        )
+        for entry in journal:
+            run = _play(run, json.loads(entry))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(f"a stored run cannot be read ({error!r}); the store may be damaged") from error
+    return run
+
+
+def migrate(form: Form) -> Form:
+    """Return the form in today's version.
+
+    Raises:
+        StoreVersionError: It is newer than this code.
+        StoreError: It has no version, or one that nobody migrates from.
+    """
+    version = form.get("version")
+    if not isinstance(version, int):
+        raise StoreError("a stored run has no version; the store may be damaged")
+    if version > SNAPSHOT_VERSION:
+        raise StoreVersionError(
+            f"a stored run has version {version}, this placet reads up to {SNAPSHOT_VERSION}: upgrade placet"
+        )
+    while version < SNAPSHOT_VERSION:
+        if version not in MIGRATIONS:
+            raise StoreError(f"a stored run has version {version}, from which no migration leads to today's")
+        form = MIGRATIONS[version](form)
+        version += 1
+    return {**form, "version": SNAPSHOT_VERSION}
+
+
+def journal_turn(results: ToolMessage | None, message: AssistantMessage, usage: Usage) -> str:
+    """Return the journal entry of one turn: the results before it, and the model's answer."""
+    return _encode(
+        {
+            "results": [_result_form(result) for result in results.results] if results else None,
+            "answer": _message_form(message),
+            "usage": _usage_form(usage),
+        }
+    )
+
+
+def _play(run: Run, entry: Form) -> Run:
+    if entry["results"] is not None:
+        run = invoked(run, dict(enumerate(_result(result) for result in entry["results"])))
+    message = _message(entry["answer"])
+    if not isinstance(message, AssistantMessage):
+        raise TypeError("a journal entry holds no answer")
+    return answered(run, message, Usage(**entry["usage"]))
+
+
+def dump_messages(messages: Iterable[Message]) -> list[Form]:
+    """Return the JSON form of a conversation."""
+    return [_message_form(message) for message in messages]
+
+
+def load_messages(forms: Iterable[Form]) -> Transcript:
+    """Return the conversation of a JSON form.
+
+    Raises:
+        KeyError: Something is missing.
+        ValueError: A message of an unknown kind.
+    """
+    return Transcript(_message(form) for form in forms)
+
+
+def _message_form(message: Message) -> Form:
+    match message:
+        case UserMessage():
+            return {"user": message.text}
+        case ToolMessage():
+            return {"results": [_result_form(result) for result in message.results]}
+        case AssistantMessage():
+            form: Form = {"assistant": message.text, "calls": [_call_form(call) for call in message.calls]}
+            if message.provider:
+                form |= {"provider": message.provider, "state": message.provider_state}
+            return form | {"paused": True} if message.paused else form
+
+
+def _message(form: Form) -> Message:
+    if "user" in form:
+        return UserMessage(form["user"])
+    if "results" in form:
+        return ToolMessage(tuple(_result(result) for result in form["results"]))
+    if "assistant" in form:
+        return AssistantMessage(
+            form["assistant"],
+            tuple(_call(call) for call in form["calls"]),
+            form.get("provider", ""),
+            form.get("state"),
+            form.get("paused", False),
+        )
+    raise ValueError(f"a message of an unknown kind: {sorted(form)}")
+
+
+def _call_form(call: ToolCall) -> Form:
+    form: Form = {"id": call.id, "name": call.name, "arguments": call.arguments, "wire": call.wire}
+    for name in ("fault", "provider_state", "note"):
+        value = getattr(call, name)
+        if value is not None:
+            form[name] = value
+    return form
+
+
+def _call(form: Form) -> ToolCall:
+    return replace(
+        ToolCall(form["id"], form["name"], form["arguments"], wire=Wire(form["wire"])),
+        fault=form.get("fault"),
+        provider_state=form.get("provider_state"),
+        note=form.get("note"),
+    )
+
+
+def _result_form(result: ToolResult) -> Form:
+    form: Form = {"id": result.call_id, "content": result.content, "code": result.code}
+    for name, default in (("is_error", False), ("fence", ""), ("cut_from", None), ("answer", "")):
+        value = getattr(result, name)
+        if value != default:
+            form[name] = value
+    return form
+
+
+def _result(form: Form) -> ToolResult:
+    return ToolResult(
+        form["id"],
+        form["content"],
+        form.get("is_error", False),
+        form["code"],
+        form.get("fence", ""),
+        form.get("cut_from"),
+        form.get("answer", ""),
+    )
+
+
+def dump_result(result: ToolResult) -> str:
+    """Return a result as JSON text, as the ledger of effects records it."""
+    return _encode(_result_form(result))
+
+
+def load_result(text: str) -> ToolResult:
+    """Return the result of a JSON text from the ledger.
+
+    Raises:
+        StoreError: It is none.
+    """
+    try:
+        return _result(json.loads(text))
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"a recorded result cannot be read ({error!r})") from error
+
+
+def _usage_form(usage: Usage) -> Form:
+    return {name: getattr(usage, name) for name in Usage.__slots__}

@@ -1,0 +1,141 @@
+"""How a run goes on: each function returns the run after one thing has happened.
+
+Together with `next_action` this is the whole loop; a driver only carries out what they say.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from placet.values.call import ToolResult
+from placet.values.decision import Reason
+from placet.values.json import Json
+from placet.values.message import AssistantMessage, ToolMessage
+from placet.values.run import PlannedCall, Run, RunStatus, StopReason, Usage
+
+
+def answered(run: Run, message: AssistantMessage, usage: Usage) -> Run:
+    """Return the run after the model has answered.
+
+    Calls past the run's budget are refused here, in call order, before any of the batch
+    runs: which of twenty calls are the three that run must not depend on which is fastest.
+    """
+    left = run.budget.calls - run.calls
+    planned = tuple(
+        PlannedCall(index, call, None if index < left else _over_budget(run, call.id))
+        for index, call in enumerate(message.calls)
+    )
+    after = replace(
+        run,
+        transcript=run.transcript.append(message),
+        turn=run.turn + 1,
+        calls=run.calls + len(planned),
+        planned=planned,
+        usage=run.usage + usage,
+    )
+    return _completed(after) if planned and left <= 0 else after
+
+
+def _over_budget(run: Run, call_id: str) -> ToolResult:
+    return ToolResult(
+        call_id,
+        f"limit reached: {run.budget.calls} tool calls in one conversation turn of the person; this one did not run",
+        is_error=True,
+        code=Reason.BUDGET_SPENT,
+    )
+
+
+def invoked(run: Run, results: Mapping[int, ToolResult]) -> Run:
+    """Return the run after some calls of the turn have got their results, by index.
+
+    Once every call has one, the results become one message, in call order.
+    """
+    planned = tuple(
+        replace(call, result=results[call.index], approval_id=None) if call.index in results else call
+        for call in run.planned
+    )
+    return _completed(replace(run, planned=planned))
+
+
+def awaiting(run: Run, approvals: Mapping[int, str]) -> Run:
+    """Return the run after some calls of the turn have come to wait for a person, by index."""
+    planned = tuple(
+        replace(call, approval_id=approvals[call.index]) if call.index in approvals else call for call in run.planned
+    )
+    return replace(run, planned=planned)
+
+
+def resumed(run: Run, indices: Iterable[int]) -> Run:
+    """Return the run after the calls of these indices wait for nobody any more."""
+    free = frozenset(indices)
+    planned = tuple(replace(call, approval_id=None) if call.index in free else call for call in run.planned)
+    return replace(run, planned=planned)
+
+
+def rejected(run: Run, digest: str) -> Run:
+    """Return the run after a person has rejected the call of this keyed digest."""
+    return replace(run, rejected=run.rejected | {digest})
+
+
+def finished(run: Run, text: str, output: Json = None) -> Run:
+    """Return the run after the model's last word."""
+    return replace(run, status=RunStatus.DONE, text=text, output=output)
+
+
+def stopped(run: Run, reason: StopReason, text: str) -> Run:
+    """Return the run after it was stopped short, its history closed so that it stays valid.
+
+    Calls of the turn at hand without a result get one that says they did not run: a
+    dangling call would make the history unusable for every provider.
+    """
+    if run.planned:
+        results = {
+            call.index: ToolResult(
+                call.call.id, "the conversation was stopped before this call ran", is_error=True, code=Reason.CANCELLED
+            )
+            for call in run.planned
+            if call.result is None
+        }
+        run = invoked(run, results)
+    return replace(run, status=RunStatus.STOPPED, stop=reason, text=text)
+
+
+def worked(run: Run, seconds: float) -> Run:
+    """Return the run after its segment has worked for so long in all."""
+    return replace(run, seconds=seconds)
+
+
+def _completed(run: Run) -> Run:
+    results = [call.result for call in run.planned]
+    if not results or any(result is None for result in results):
+        return run
+    known = tuple(result for result in results if result is not None)
+    return replace(
+        run, transcript=run.transcript.append(ToolMessage(_within(known, run.budget.output_bytes))), planned=()
+    )
+
+
+def _within(results: tuple[ToolResult, ...], cap: int) -> tuple[ToolResult, ...]:
+    """Return the results cut so that together they hold at most `cap` bytes of UTF-8.
+
+    Small results stay whole; large ones share what is left in equal parts.
+    """
+    if sum(len(result.content) for result in results) * 4 <= cap:
+        return results
+    sizes = [len(result.content.encode("utf-8", "replace")) for result in results]
+    if sum(sizes) <= cap:
+        return results
+    share, left = 0, cap
+    for place, size in enumerate(sorted(sizes)):
+        share = left // (len(sizes) - place)
+        if size > share:
+            break
+        left -= size
+    return tuple(
+        result if size <= share else _cut(result, size, share) for result, size in zip(results, sizes, strict=True)
+    )
+
+
+def _cut(result: ToolResult, size: int, room: int) -> ToolResult:
+    note = f"\n[… cut: {size} bytes in all, the results of this turn were too long together]"
+    head = result.content.encode("utf-8", "replace")[: max(0, room - len(note))].decode("utf-8", "ignore")
+    return replace(result, content=head + note, cut_from=result.cut_from or size)

@@ -1,0 +1,27 @@
+"""May this principal do this to this resource?"""
+
+from placet.gate.request import GateRequest
+from placet.values.decision import Allow, Decision, Deny, Reason
+
+NOT_FOUND_MESSAGE = "nothing was found with these arguments that the person you act for may see"
+"""The same words for what does not exist and for what belongs to somebody else."""
+
+
+def check_authorisation(request: GateRequest) -> Decision:
+    """Allow when the tool's rule says True for principal, resource and arguments.
+
+    What was not found and what is not allowed are refused in the same words and with the
+    same code, so that nobody learns which numbers exist; the rule differs, and only the
+    audit log holds it.
+    """
+    tool = request.tool
+    if tool.loads and request.resource is None:
+        return Deny(Reason.NOT_FOUND, NOT_FOUND_MESSAGE, rule="nothing loaded")
+    if tool.authorise is None:
+        return Allow("")
+    if tool.authorise(request.principal, request.resource, request.arguments) is True:
+        return Allow("")
+    rule = getattr(tool.authorise, "__name__", type(tool.authorise).__name__)
+    if tool.loads:
+        return Deny(Reason.NOT_FOUND, NOT_FOUND_MESSAGE, rule=rule)
+    return Deny(Reason.NOT_PERMITTED, "the person you act for may not do this", rule=rule)

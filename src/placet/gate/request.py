@@ -1,0 +1,48 @@
+"""GateRequest: every fact that a check may look at, looked up before it is asked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from placet.values.approval import ApprovalRequest, Preview
+from placet.values.effect import Take
+from placet.values.principal import Principal
+from placet.values.tool import ToolSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateRequest:
+    """One call and all that is known of it.
+
+    Attributes:
+        tool: What the tool declares.
+        principal: Who the principal is today.
+        arguments: The validated arguments, as the tool would get them.
+        now: The time of the decision, aware, UTC.
+        digest: Keyed digest of tool and arguments, or empty where nothing needs it.
+        policy_digest: The policy in force.
+        resource: What the tool's loader found; None when it found nothing or there is no loader.
+        takes: What the call would take from which windows.
+        used: How much of each of them is used.
+        rejected: Whether a person has rejected this very call in this run.
+        approval: The approval that the call carries, or None.
+        preview: What would change, when the call carries an approval: to compare with what
+            the approver saw.
+        provenance: Where each argument came from, by its name.
+    """
+
+    tool: ToolSpec
+    principal: Principal
+    arguments: Any
+    now: datetime
+    digest: str = ""
+    policy_digest: str = ""
+    resource: Any = None
+    takes: Sequence[Take] = ()
+    used: Sequence[Decimal] = ()
+    rejected: bool = False
+    approval: ApprovalRequest | None = None
+    preview: Preview | None = None
+    provenance: Mapping[str, str] = field(default_factory=dict)

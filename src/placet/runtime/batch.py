@@ -1,0 +1,137 @@
+"""Batch: the calls of one turn, taken through the gate together.
+
+All of them are prepared first. What they take is then taken in call order, so that which
+three of twenty calls run does not depend on which is fastest, and at most so many run at
+the same time as the budget says. Results come back by index.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar, assert_never
+
+from placet.runtime.carry_out import FATAL, carry_out
+from placet.runtime.invoke import invoke
+from placet.runtime.prepare import Asked, Permitted, Prepared, Settled, prepare
+from placet.runtime.site import CallSite
+from placet.runtime.world import World
+from placet.values.call import ToolResult
+from placet.values.decision import Reason
+from placet.values.run import PlannedCall
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOutcome:
+    """What has become of the calls of one turn, by index.
+
+    Attributes:
+        results: What the model is told.
+        asked: Questions for a person.
+        fatal: Whether a tool has ended the run.
+    """
+
+    results: dict[int, ToolResult] = field(default_factory=dict)
+    asked: dict[int, Asked] = field(default_factory=dict)
+    fatal: bool = False
+
+
+async def invoke_batch(
+    world: World, calls: Sequence[PlannedCall], site: Callable[[PlannedCall], CallSite], parallel: int
+) -> BatchOutcome:
+    """Take the calls through the gate; return what has become of each.
+
+    When one of them ends the run, those whose intent is stored are awaited up to their
+    timeout, the others are cancelled and awaited, and get no result here. The same goes
+    when the caller is cancelled: `was_interrupted` tells.
+
+    Args:
+        world: What the runtime needs from outside.
+        calls: Calls of one turn, in call order.
+        site: Where each of them stands.
+        parallel: How many run at the same time.
+    """
+    outcome = BatchOutcome()
+    if len(calls) == 1:
+        (only,) = calls
+        _note(outcome, only.index, await invoke(world, only.call, site(only)))
+        return _closed(outcome)
+    bound = asyncio.Semaphore(parallel)
+    prepared = await _in_order([_bounded(bound, prepare(world, call.call, site(call))) for call in calls])
+    permitted: dict[int, Permitted] = {}
+    for call, step in zip(calls, prepared, strict=True):
+        _sort(outcome, permitted, call.index, step)
+    await _carry_out_all(world, outcome, permitted, bound)
+    return _closed(outcome)
+
+
+def _sort(outcome: BatchOutcome, permitted: dict[int, Permitted], index: int, step: Prepared) -> None:
+    match step:
+        case Permitted():
+            permitted[index] = step
+        case Settled(result=result):
+            outcome.results[index] = result
+        case Asked():
+            outcome.asked[index] = step
+        case _:
+            assert_never(step)
+
+
+async def _carry_out_all(
+    world: World, outcome: BatchOutcome, permitted: dict[int, Permitted], bound: asyncio.Semaphore
+) -> None:
+    tasks = {asyncio.create_task(_bounded(bound, carry_out(world, step))): index for index, step in permitted.items()}
+
+    def end_the_others(ended: "asyncio.Task[ToolResult]") -> None:
+        if not ended.cancelled() and ended.exception() is None and ended.result().code == FATAL:
+            for task in tasks:
+                task.cancel()
+
+    for task in tasks:
+        task.add_done_callback(end_the_others)
+    waiting = set(tasks)
+    while waiting:
+        try:
+            _, waiting = await asyncio.wait(waiting)
+        except asyncio.CancelledError:
+            for task in waiting:
+                task.cancel()
+    for task, index in tasks.items():
+        if not task.cancelled():
+            outcome.results[index] = task.result()
+
+
+async def _bounded(bound: asyncio.Semaphore, work: Awaitable[T]) -> T:
+    async with bound:
+        return await work
+
+
+async def _in_order(works: "Sequence[Awaitable[T]]") -> "list[T]":
+    """Return what the works give, in their order; the first that breaks cancels the rest."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+
+
+def _note(outcome: BatchOutcome, index: int, step: ToolResult | Asked) -> None:
+    if isinstance(step, Asked):
+        outcome.asked[index] = step
+    else:
+        outcome.results[index] = step
+
+
+def _closed(outcome: BatchOutcome) -> BatchOutcome:
+    """Return the outcome, with the words of a fatal tool kept from the model."""
+    fatal = False
+    for index, result in outcome.results.items():
+        if result.code == FATAL:
+            fatal = True
+            text = "the tool ended the conversation"
+            outcome.results[index] = ToolResult(result.call_id, text, is_error=True, code=Reason.CANCELLED.value)
+    return BatchOutcome(outcome.results, outcome.asked, fatal)

@@ -1,0 +1,442 @@
+"""Segment: the part of a run between two waits for a person, driven by one worker under one lease.
+
+What comes next is `next_action`'s to say; a segment only carries it out. When a person has
+to decide, snapshot and approvals are stored together, the lease is given back, and nothing
+stays alive: the next segment starts from the snapshot, in any process.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final, assert_never
+
+from placet.agent.definition import AgentDefinition
+from placet.agent.next_action import next_action
+from placet.agent.snapshot import dump_run, journal_turn
+from placet.agent.transitions import answered, awaiting, finished, invoked, rejected, resumed, stopped, worked
+from placet.errors import LeaseLostError, ModelError, StoreError
+from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest
+from placet.runtime.batch import invoke_batch
+from placet.runtime.observations import refusal_text, rejection_text
+from placet.runtime.patience import see_through, was_interrupted
+from placet.runtime.prepare import Asked
+from placet.runtime.record import json_text
+from placet.runtime.sentences import last_words, nothing_to_say
+from placet.runtime.site import CallSite, Emit
+from placet.runtime.world import World
+from placet.values.approval import ApprovalRequest, ApprovalStatus
+from placet.values.audit import AuditEntry, AuditKind
+from placet.values.call import ToolResult
+from placet.values.decision import Reason
+from placet.values.effect import Lease
+from placet.values.event import CallWaiting, RunEnded, TextDelta
+from placet.values.limits import LEASE_TTL
+from placet.values.message import AssistantMessage, ToolMessage
+from placet.values.outcome import Answer, Outcome, PendingApproval, Refused, Stopped, Waiting
+from placet.values.run import AskModel, InvokeTools, PlannedCall, Run, RunStatus, Stop, StopReason, Wait
+
+_LOG: Final = logging.getLogger("placet")
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Segment:
+    """One worker's work on one run.
+
+    Attributes:
+        world: What the runtime needs from outside.
+        agent: Whose task it is.
+        model: Who is asked; None where the calls are given and nobody is asked (a direct call).
+        run: The run, as far as it is.
+        lease: Under which it is owned.
+        worker: Who owns it.
+        emit: Who watches, or None.
+        taken_over: Whether it goes on from a snapshot, so that calls may have been begun before.
+        approved: The approvals that calls carry, by the key of the call.
+        asked: The requests that calls wait for, by id.
+        unstored: Of these, the ones that the store does not have yet.
+        pending: What the requester was told of the ones asked here, token included, by id.
+    """
+
+    world: World
+    agent: AgentDefinition
+    model: ModelClient | None
+    run: Run
+    lease: Lease
+    worker: str
+    emit: Emit | None = None
+    taken_over: bool = False
+    approved: dict[str, ApprovalRequest] = field(default_factory=dict)
+    asked: dict[str, ApprovalRequest] = field(default_factory=dict)
+    unstored: list[ApprovalRequest] = field(default_factory=list)
+    pending: dict[str, PendingApproval] = field(default_factory=dict)
+    _entries: list[AuditEntry] = field(default_factory=list)
+    _began: float = 0.0
+    _renewal: asyncio.TimerHandle | None = None
+
+    async def work(self) -> Outcome:
+        """Carry out what comes next until the segment ends; return what came of it.
+
+        Raises:
+            asyncio.CancelledError: The caller was cancelled; the run is closed as cancelled.
+        """
+        self._began = self.world.clock.monotonic()
+        self._renew_later()
+        try:
+            outcome = await self._work()
+        except asyncio.CancelledError:
+            await see_through(self._close(StopReason.CANCELLED))
+            raise
+        except LeaseLostError:
+            outcome = self._lost()
+        finally:
+            if self._renewal is not None:
+                self._renewal.cancel()
+        if self.emit is not None:
+            self.emit(RunEnded(self.run.id, outcome))
+        return outcome
+
+    async def _work(self) -> Outcome:
+        if self.taken_over:
+            await self._take_decisions()
+        while True:
+            action = next_action(self.run)
+            match action:
+                case InvokeTools(calls=calls):
+                    if await self._invoke(calls):
+                        return await self._close(StopReason.FATAL)
+                case AskModel() | Stop(reason=StopReason()) if self.model is None:
+                    return await self._finish()
+                case AskModel():
+                    ended = await self._ask()
+                    if ended is not None:
+                        return await self._close(ended)
+                case Wait():
+                    waiting = await self._suspend(action)
+                    if waiting is not None:
+                        return waiting
+                case Stop(reason=None):
+                    return await self._finish()
+                case Stop(reason=StopReason() as reason):
+                    return await self._close(reason)
+                case _:
+                    assert_never(action)
+
+    # ── tools ─────────────────────────────────────────────────────────────────────────
+
+    def _site(self, planned: PlannedCall) -> CallSite:
+        run = self.run
+        key = run.key(planned.index)
+        return CallSite(
+            run_id=run.id,
+            key=key,
+            principal_id=run.principal_id,
+            language=run.language,
+            lease=self.lease,
+            approval=self.approved.get(key),
+            rejected=run.rejected,
+            may_have_run=self.taken_over,
+            wants_answer=self.model is not None and not self.model.writes_prose,
+            emit=self.emit,
+        )
+
+    async def _invoke(self, calls: tuple[PlannedCall, ...]) -> bool:
+        """Take calls through the gate; return whether a tool has ended the run."""
+        outcome = await invoke_batch(self.world, calls, self._site, self.run.budget.parallel)
+        if outcome.results:
+            self.run = invoked(self.run, outcome.results)
+        if outcome.asked:
+            self._wait_for(outcome.asked)
+        if was_interrupted():
+            raise asyncio.CancelledError
+        return outcome.fatal
+
+    def _wait_for(self, asked: Mapping[int, Asked]) -> None:
+        self.run = awaiting(self.run, {index: question.request.id for index, question in asked.items()})
+        for question in asked.values():
+            self.asked[question.request.id] = question.request
+            self.unstored.append(question.request)
+            self.pending[question.request.id] = question.pending
+            self._entries.append(_waiting_entry(self.world, question.request))
+            if self.emit is not None:
+                self.emit(CallWaiting(run_id=self.run.id, key=question.request.call_key, approval=question.pending))
+
+    async def _take_decisions(self) -> None:
+        """Take in what persons have decided since the snapshot."""
+        now = self.world.clock.now()
+        results: dict[int, ToolResult] = {}
+        ready: list[int] = []
+        for planned in self.run.planned:
+            if planned.result is not None or planned.approval_id is None:
+                continue
+            request = await self.world.store.find_approval(id=planned.approval_id)
+            if request is None or request.run_id != self.run.id:
+                results[planned.index] = _not_run(planned, Reason.APPROVAL_VOID)
+                continue
+            match request.status_at(now):
+                case ApprovalStatus.PENDING:
+                    self.asked[request.id] = request
+                case ApprovalStatus.APPROVED | ApprovalStatus.USED:
+                    self.approved[request.call_key] = request
+                    ready.append(planned.index)
+                case ApprovalStatus.VOID:
+                    ready.append(planned.index)
+                case ApprovalStatus.REJECTED:
+                    self.run = rejected(self.run, request.digest)
+                    note = request.note if request.note_for_model else None
+                    results[planned.index] = _not_run(planned, Reason.REJECTED, rejection_text(note))
+                case ApprovalStatus.EXPIRED:
+                    results[planned.index] = _not_run(planned, Reason.EXPIRED)
+                case _ as other:
+                    assert_never(other)
+        if ready:
+            self.run = resumed(self.run, ready)
+        if results:
+            self.run = invoked(self.run, results)
+
+    # ── the model ─────────────────────────────────────────────────────────────────────
+
+    async def _ask(self) -> StopReason | None:
+        """Ask the model once; return why the run ends here, or None."""
+        left = self.run.budget.seconds - (self.world.clock.monotonic() - self._began)
+        if left <= 0:
+            return StopReason.SECONDS
+        assert self.model is not None  # `_work` finishes a run without a model
+        principal = await self.world.directory.find(self.run.principal_id)
+        if principal is None:
+            return StopReason.REFUSAL
+        timeout = min(self.agent.model_timeout.total_seconds(), left)
+        request = ModelRequest(
+            system=self.agent.prompt,
+            transcript=self.run.transcript,
+            tools=self.world.toolset.visible(principal.roles),
+            language=self.run.language,
+            timeout=timedelta(seconds=timeout),
+            settings=self.agent.settings,
+        )
+        try:
+            async with asyncio.timeout(timeout):
+                answer = await self.model.answer(request, self._on_text() if self.emit is not None else None)
+        except (ModelError, TimeoutError) as error:
+            self._entries.append(self._model_failed(error))
+            return StopReason.SECONDS if left <= timeout and isinstance(error, TimeoutError) else StopReason.MODEL
+        return self._take_answer(answer)
+
+    def _take_answer(self, answer: ModelAnswer) -> StopReason | None:
+        before = self.run.transcript[-1]
+        message = AssistantMessage(
+            answer.text,
+            answer.calls,
+            answer.provider,
+            answer.provider_state,
+            paused=answer.finish is Finish.PAUSE and not answer.calls,
+        )
+        self.world.store.journal(
+            self.lease, journal_turn(before if isinstance(before, ToolMessage) else None, message, answer.usage)
+        )
+        self.run = answered(self.run, message, answer.usage)
+        self.run = worked(self.run, self.world.clock.monotonic() - self._began)
+        if answer.calls or message.paused:
+            return None
+        if answer.refusal is not None or answer.finish in (Finish.REFUSAL, Finish.FILTER):
+            return StopReason.REFUSAL
+        return None
+
+    def _on_text(self) -> "_TextTeller":
+        return _TextTeller(self.run.id, self.emit)
+
+    # ── ends ──────────────────────────────────────────────────────────────────────────
+
+    async def _suspend(self, wait: Wait) -> Outcome | None:
+        """End the segment; return what waits, or None when a person was faster and it goes on here."""
+        world = self.world
+        now = world.clock.now()
+        entries, self._entries = self._entries, []
+        try:
+            status = await see_through(
+                world.store.suspend_run(self.lease, dump_run(self.run), self.unstored, entries, now)
+            )
+        except LeaseLostError:
+            raise
+        except StoreError:
+            _LOG.exception("a run that waits could not be stored: %r", self.run.id)
+            return await self._close(StopReason.UNRECORDED)
+        world.tell(*entries)
+        self.unstored = []
+        if status is RunStatus.READY:
+            claimed = await world.store.claim_run(self.run.id, self.worker, world.clock.now(), LEASE_TTL)
+            if claimed is not None:
+                self.lease = claimed[0]
+                self.taken_over = True
+                await self._take_decisions()
+                return None
+        return Waiting(
+            run_id=self.run.id,
+            approvals=tuple(self._pending(approval_id) for approval_id in wait.approval_ids),
+            history=self.run.transcript,
+        )
+
+    def _pending(self, approval_id: str) -> PendingApproval:
+        known = self.pending.get(approval_id)
+        return known if known is not None else pending_of(self.world, self.asked[approval_id])
+
+    async def _finish(self) -> Outcome:
+        last = self.run.transcript[-1]
+        text = last.text if isinstance(last, AssistantMessage) else ""
+        if not text.strip():
+            text = self._templated_answer()
+        self.run = finished(worked(self.run, self.world.clock.monotonic() - self._began), text)
+        failed = await self._store_end("done")
+        if failed is not None:
+            return failed
+        return Answer(run_id=self.run.id, text=text, history=self.run.transcript, usage=self.run.usage)
+
+    def _templated_answer(self) -> str:
+        """Return the words for an answer without any: from the tools' templates, else a polite nothing."""
+        for message in reversed(self.run.transcript):
+            if isinstance(message, ToolMessage):
+                said = [result.answer for result in message.results if result.answer]
+                if said:
+                    return "\n".join(said)
+                break
+            if not isinstance(message, AssistantMessage):
+                break
+        return nothing_to_say(self.run.language)
+
+    async def _close(self, reason: StopReason) -> Outcome:
+        self.run = stopped(
+            worked(self.run, self.world.clock.monotonic() - self._began), reason, last_words(reason, self.run.language)
+        )
+        failed = await self._store_end(reason.value)
+        if failed is not None:
+            return failed
+        return Stopped(
+            run_id=self.run.id, reason=reason, text=self.run.text, history=self.run.transcript, usage=self.run.usage
+        )
+
+    async def _store_end(self, word: str) -> Outcome | None:
+        """Store that the run has ended, its answer among the records; return what is said when that fails."""
+        world, run = self.world, self.run
+        now = world.clock.now()
+        text = world.redactor(None).text(run.text[:2000])
+        body = json_text(
+            {
+                "text": text,
+                "turns": run.turn,
+                "calls": run.calls,
+                "tokens": run.usage.input_tokens + run.usage.output_tokens,
+            }
+        )
+        entry = AuditEntry(
+            at=now, kind=AuditKind.ANSWER, run_id=run.id, principal_id=run.principal_id, decision=word, body=body
+        )
+        entries = [*self._entries, entry]
+        self._entries = []
+        try:
+            await see_through(world.store.close_run(self.lease, run.status, dump_run(run), entries, now))
+        except LeaseLostError:
+            raise
+        except StoreError:
+            world.lose(entry)
+            if run.status is RunStatus.DONE and world.release_unrecorded_reads:
+                return None
+            return Stopped(
+                run_id=run.id,
+                reason=StopReason.UNRECORDED,
+                text=last_words(StopReason.UNRECORDED, run.language),
+                history=run.transcript,
+                usage=run.usage,
+            )
+        world.tell(*entries)
+        return None
+
+    def _lost(self) -> Refused:
+        return Refused(reason=Reason.LEASE_LOST, message=refusal_text(Reason.LEASE_LOST), run_id=self.run.id)
+
+    def _model_failed(self, error: Exception) -> AuditEntry:
+        detail = self.world.redactor(None).text(f"{type(error).__name__}: {error}"[:2000])
+        return AuditEntry(
+            at=self.world.clock.now(),
+            kind=AuditKind.ANSWER,
+            run_id=self.run.id,
+            principal_id=self.run.principal_id,
+            decision="model failed",
+            body=json_text({"detail": detail}),
+        )
+
+    # ── lease ─────────────────────────────────────────────────────────────────────────
+
+    def _renew_later(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._renewal = loop.call_later(LEASE_TTL.total_seconds() / 3, self._renew)
+
+    def _renew(self) -> None:
+        self.world.spawn(self._renew_now())
+        self._renew_later()
+
+    async def _renew_now(self) -> None:
+        try:
+            longer = await self.world.store.renew_lease(self.lease, self.world.clock.now() + LEASE_TTL)
+        except StoreError:
+            _LOG.exception("the lease of run %r could not be renewed", self.run.id)
+            return
+        if longer is not None and longer.fence == self.lease.fence:
+            self.lease = longer
+
+
+class _TextTeller:
+    """Tells pieces of text as events."""
+
+    __slots__ = ("_emit", "_run_id")
+
+    def __init__(self, run_id: str, emit: Emit | None) -> None:
+        self._run_id = run_id
+        self._emit = emit
+
+    def __call__(self, text: str) -> None:
+        if self._emit is not None:
+            self._emit(TextDelta(self._run_id, text))
+
+
+def _not_run(planned: PlannedCall, reason: Reason, text: str | None = None) -> ToolResult:
+    return ToolResult(planned.call.id, text or refusal_text(reason), is_error=True, code=reason.value)
+
+
+def _waiting_entry(world: World, request: ApprovalRequest) -> AuditEntry:
+    tool = world.toolset.find(request.tool)
+    arguments = world.redactor(tool).value(request.arguments)
+    body = {
+        "approval": request.id,
+        "arguments": arguments,
+        "yes": request.yes,
+        "approvers": sorted(request.approvers),
+        "preview": request.preview.text if request.preview else None,
+        "expires_at": request.expires_at.isoformat(),
+    }
+    return AuditEntry(
+        at=request.created_at,
+        kind=AuditKind.APPROVAL,
+        run_id=request.run_id,
+        call_key=request.call_key,
+        principal_id=request.principal_id,
+        tool=request.tool,
+        decision="waiting",
+        rule=request.rule,
+        body=json_text(body),
+    )
+
+
+def pending_of(world: World, request: ApprovalRequest) -> PendingApproval:
+    """Return what the requester is told of a request that was read back from the store: no token."""
+    tool = world.toolset.find(request.tool)
+    return PendingApproval(
+        id=request.id,
+        token="",
+        yes=request.yes,
+        tool=request.tool,
+        arguments=world.redactor(tool).value(request.arguments),
+        approvers=request.approvers,
+        preview=request.preview,
+        expires_at=request.expires_at,
+    )

@@ -1,0 +1,113 @@
+"""World: what the runtime needs from outside, gathered once and shared by all calls."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from placet.errors import StoreError
+from placet.gate.gate import Gate
+from placet.ports import Clock, IdSource, PrincipalDirectory, Store
+from placet.redaction.redact import Redactor
+from placet.runtime.keys import Keys
+from placet.runtime.pool import ToolThreads
+from placet.tools.tool import Tool
+from placet.tools.toolset import Toolset
+from placet.values.audit import AuditEntry
+
+_LOG: Final = logging.getLogger("placet")
+
+AuditSink = Callable[[AuditEntry], None]
+"""Told each entry beside the store. It must not wait; what it raises is logged and changes nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class World:
+    """What the runtime needs from outside.
+
+    Attributes:
+        store: What is remembered, the audit log included.
+        directory: Who a principal is today.
+        toolset: What can be called.
+        gate: What decides.
+        keys: What digests are keyed with.
+        clock: What time it is.
+        ids: Where ids and tokens come from.
+        threads: Where synchronous tools run.
+        deps: What the host application hands to its tools, as `context.deps`.
+        sinks: Who else is told each audit entry.
+        policy_digest: The policy in force; an approval is bound to it.
+        release_unrecorded_reads: Whether a read's result is given out although it could not
+            be recorded (counted, and logged as an error). Off: it is withheld.
+        redactors: One for each tool, made on first use.
+        losses: Counts what could not be recorded, by kind.
+        tasks: Recordings of late endings that are under way.
+    """
+
+    store: Store
+    directory: PrincipalDirectory
+    toolset: Toolset
+    gate: Gate
+    keys: Keys
+    clock: Clock
+    ids: IdSource
+    threads: ToolThreads = field(default_factory=ToolThreads)
+    deps: Any = None
+    sinks: Sequence[AuditSink] = ()
+    policy_digest: str = ""
+    release_unrecorded_reads: bool = False
+    redactors: dict[str, Redactor] = field(default_factory=dict)
+    losses: dict[str, int] = field(default_factory=dict)
+    tasks: set["asyncio.Task[None]"] = field(default_factory=set)
+
+    def redactor(self, tool: Tool | None) -> Redactor:
+        """Return what keeps the tool's secrets out of records; without a tool, the patterns alone."""
+        name = tool.spec.name if tool else ""
+        found = self.redactors.get(name)
+        if found is None:
+            fields = tool.spec.redact | tool.spec.secret_fields if tool else frozenset[str]()
+            found = self.redactors[name] = Redactor(fields)
+        return found
+
+    def tell(self, *entries: AuditEntry) -> None:
+        """Tell the sinks of entries that the store has taken."""
+        for sink in self.sinks:
+            for entry in entries:
+                try:
+                    sink(entry)
+                except Exception:
+                    _LOG.exception("an audit sink failed; the store has the record")
+
+    async def record(self, entry: AuditEntry) -> bool:
+        """Add an entry to the audit log; return whether it is there, and be loud when it is not."""
+        try:
+            await self.store.append(entry)
+        except StoreError:
+            self.lose(entry)
+            return False
+        if self.sinks:
+            self.tell(entry)
+        return True
+
+    def lose(self, entry: AuditEntry) -> None:
+        """Count and report an entry that could not be stored."""
+        self.losses[entry.kind] = self.losses.get(entry.kind, 0) + 1
+        _LOG.error(
+            "could not record %s of %r in run %r: look at the store",
+            entry.kind,
+            entry.tool,
+            entry.run_id,
+            exc_info=True,
+        )
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Start a recording that nobody waits for; `settle_late_endings` waits for all of them."""
+        task = asyncio.get_running_loop().create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def settle_late_endings(self) -> None:
+        """Wait until every late ending that has come in is recorded."""
+        while self.tasks:
+            await asyncio.wait(set(self.tasks))

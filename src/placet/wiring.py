@@ -1,0 +1,420 @@
+"""Agent: the only place that builds everything.
+
+```python
+agent = Agent("orders.agent.md", tools=[get_order_status, cancel_order], model="openai:…", deps=shop)
+result = await agent.ask("Cancel order 8842", principal=Principal("s1", roles={"support"}))
+```
+"""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from placet.agent.definition import AgentDefinition, parse_agent
+from placet.errors import AgentFileError, ConfigurationError
+from placet.gate.gate import Gate
+from placet.models.open import open_model
+from placet.ports import Clock, IdSource, ModelClient, PrincipalDirectory, Store
+from placet.runtime.clock import SystemClock, SystemIds
+from placet.runtime.decide import decide
+from placet.runtime.direct import call_directly
+from placet.runtime.directory import StatedPrincipals
+from placet.runtime.drive import Driver
+from placet.runtime.keys import Keys, read_or_make_secret
+from placet.runtime.patience import see_through
+from placet.runtime.site import Emit
+from placet.runtime.world import AuditSink, World
+from placet.stores.url import open_store_from_url
+from placet.tools.tool import Tool
+from placet.tools.toolset import Toolset
+from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
+from placet.values.call import ToolResult
+from placet.values.event import Event
+from placet.values.json import JsonObject
+from placet.values.limits import Budget
+from placet.values.message import Message
+from placet.values.outcome import Outcome, Refused, Waiting
+from placet.values.principal import Principal
+from placet.words.language import guess_language, normalise_language
+
+T = TypeVar("T")
+
+Who = Principal | str
+"""A principal as the host application states them, or the id of one that the directory knows."""
+
+
+class Agent:
+    """One agent, ready to be asked: definition, tools, model and store, wired together.
+
+    One object serves any number of runs at the same time; nothing of a run is kept in it.
+
+    Args:
+        definition: An agent file, or a definition made in code.
+        tools: What can be called. The definition may name fewer; it cannot name others.
+        model: A model client, or the id of one (`"openai:…"`, `"local:needle-3"`). Left out,
+            the definition names it.
+        store: A store, or the URL of one. `"memory:"` forgets; `"sqlite:///placet.db"` is one file.
+        deps: What tools find as `context.deps`.
+        directory: Who a principal is today. Left out, it is who the application last said.
+        audit: Who else is told each audit entry.
+        gate: What decides; the standard checks by default.
+        secret: At least 32 bytes from which all keys come. Left out, a key file beside a
+            SQLite store holds it, made on first use.
+        budget: Replaces the definition's.
+        release_unrecorded_reads: Whether a read's result is given out although the store could
+            not record it (counted and logged). Off: it is withheld.
+        clock: What time it is.
+        ids: Where ids and tokens come from.
+
+    Raises:
+        ConfigurationError: Something is built wrong; the message names it and the mend.
+    """
+
+    def __init__(
+        self,
+        definition: AgentDefinition | str | Path,
+        *,
+        tools: Toolset | Iterable[Any],
+        model: ModelClient | str | None = None,
+        store: Store | str = "sqlite:///placet.db",
+        deps: Any = None,
+        directory: PrincipalDirectory | None = None,
+        audit: Sequence[AuditSink] = (),
+        gate: Gate | None = None,
+        secret: bytes | None = None,
+        budget: Budget | None = None,
+        release_unrecorded_reads: bool = False,
+        clock: Clock | None = None,
+        ids: IdSource | None = None,
+    ) -> None:
+        defined = definition if isinstance(definition, AgentDefinition) else load_agent(Path(definition))
+        self.definition = replace(defined, budget=budget) if budget is not None else defined
+        self.model = _model(model if model is not None else self.definition.model, self.definition.name)
+        secret = secret if secret is not None else _secret(store)
+        keys = Keys.of(secret)
+        self.store: Store = open_store_from_url(store, key=keys.audit) if isinstance(store, str) else store
+        self._stated = StatedPrincipals(self.store)
+        self._states = directory is None
+        ids = ids or SystemIds()
+        self.world = World(
+            store=self.store,
+            directory=directory if directory is not None else self._stated,
+            toolset=_toolset(tools, self.definition),
+            gate=gate or Gate(),
+            keys=keys,
+            clock=clock or SystemClock(),
+            ids=ids,
+            deps=deps,
+            sinks=tuple(audit),
+            release_unrecorded_reads=release_unrecorded_reads,
+        )
+        self._driver = Driver(world=self.world, agent=self.definition, model=self.model, worker=ids.new("worker"))
+        self._opening = asyncio.Lock()
+        self._is_open = False
+        self._runner: asyncio.Runner | None = None
+
+    # ── asking ────────────────────────────────────────────────────────────────────────
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        principal: Who,
+        history: Sequence[Message] = (),
+        language: str | None = None,
+        emit: Emit | None = None,
+    ) -> Outcome:
+        """Return what comes of a question: `Answer`, `Waiting`, `Stopped` or `Refused`.
+
+        Args:
+            question: What the person says.
+            principal: On whose behalf. It never comes from the model or from a client's text.
+            history: The conversation before: the `history` of the last outcome.
+            language: Of the person, as `"pt-BR"`. Left out, the question tells, else the
+                principal's attribute `language`, else the agent's definition.
+            emit: Told what happens meanwhile; see `placet.values.event`.
+
+        Raises:
+            StoreError: The store or the directory cannot be read.
+            asyncio.CancelledError: The caller was cancelled; the run is closed as cancelled.
+        """
+        await self.open()
+        principal_id = self._state(principal)
+        spoken = normalise_language(language) or guess_language(question) or self._language_of(principal)
+        return await self._driver.start(question, principal_id, language=spoken, history=history, emit=emit)
+
+    def ask_sync(
+        self, question: str, *, principal: Who, history: Sequence[Message] = (), language: str | None = None
+    ) -> Outcome:
+        """Return what comes of a question, for programs without an event loop.
+
+        Raises:
+            ConfigurationError: An event loop is running here; use `await agent.ask(…)`.
+            StoreError: The store or the directory cannot be read.
+        """
+        return self._run_sync(self.ask(question, principal=principal, history=history, language=language))
+
+    async def stream(
+        self, question: str, *, principal: Who, history: Sequence[Message] = (), language: str | None = None
+    ) -> AsyncIterator[Event]:
+        """Yield what happens while a question is worked on; the last event is `RunEnded` with the outcome.
+
+        Leaving the loop early cancels the run cleanly: what runs is cancelled or seen
+        through, recorded, and the history stays valid.
+
+        Raises:
+            StoreError: The store or the directory cannot be read.
+        """
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        work = asyncio.create_task(
+            self.ask(question, principal=principal, history=history, language=language, emit=events.put_nowait)
+        )
+        work.add_done_callback(lambda _: events.put_nowait(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            await work
+        finally:
+            if not work.done():
+                work.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await see_through(work)
+
+    # ── decisions ─────────────────────────────────────────────────────────────────────
+
+    async def approve(
+        self, approval: str, *, by: Who, arguments: JsonObject | None = None, emit: Emit | None = None
+    ) -> Outcome:
+        """Take an approver's yes, and return what comes of the run that waited.
+
+        Args:
+            approval: The token, or the public id. Neither grants anything by itself.
+            by: The authenticated person. Roles of today decide; nobody approves their own call.
+            arguments: What runs instead, when the person has edited the call: the same tool,
+                validated and decided anew.
+            emit: Told what happens meanwhile.
+
+        Raises:
+            StoreError: The store or the directory cannot be read.
+        """
+        return await self._decide(approval, by, Yes.APPROVE, arguments=arguments, emit=emit)
+
+    async def confirm(self, approval: str, *, by: Who, emit: Emit | None = None) -> Outcome:
+        """Take the requester's own yes, where the tool declares that the requester may give it.
+
+        Args:
+            approval: The token, or the public id.
+            by: The authenticated requester.
+            emit: Told what happens meanwhile.
+
+        Raises:
+            StoreError: The store or the directory cannot be read.
+        """
+        return await self._decide(approval, by, Yes.CONFIRM, emit=emit)
+
+    async def reject(
+        self,
+        approval: str,
+        *,
+        by: Who,
+        reason: str | None = None,
+        reason_for_model: bool = True,
+        emit: Emit | None = None,
+    ) -> Outcome:
+        """Take a person's no, which is final for this call, and return what comes of the run.
+
+        Args:
+            approval: The token, or the public id.
+            by: The authenticated person: an approver, or the requester.
+            reason: Why.
+            reason_for_model: Whether the model may read it.
+            emit: Told what happens meanwhile.
+
+        Raises:
+            StoreError: The store or the directory cannot be read.
+        """
+        return await self._decide(approval, by, None, note=reason, note_for_model=reason_for_model, emit=emit)
+
+    async def _decide(
+        self,
+        approval: str,
+        by: Who,
+        yes: Yes | None,
+        *,
+        note: str | None = None,
+        note_for_model: bool = True,
+        arguments: JsonObject | None = None,
+        emit: Emit | None = None,
+    ) -> Outcome:
+        await self.open()
+        decided = await decide(
+            self.world, approval, self._state(by), yes, note=note, note_for_model=note_for_model, arguments=arguments
+        )
+        if isinstance(decided, Refused):
+            return decided
+        return await self._driver.resume(decided.run_id, emit=emit)
+
+    async def approvals(
+        self, *, run_id: str | None = None, statuses: Sequence[ApprovalStatus] = (ApprovalStatus.PENDING,)
+    ) -> Sequence[ApprovalRequest]:
+        """Return requests as the store has them, oldest first. Their arguments are unredacted: for approvers.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        await self.open()
+        await self.store.expire_approvals(self.world.clock.now())
+        return await self.store.list_approvals(run_id=run_id, statuses=statuses)
+
+    # ── runs and direct calls ─────────────────────────────────────────────────────────
+
+    async def resume(self, run_id: str, *, emit: Emit | None = None) -> Outcome:
+        """Return what comes of a run that nobody owns, carried on from its snapshot.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        await self.open()
+        return await self._driver.resume(run_id, emit=emit)
+
+    async def call(
+        self,
+        tool: str,
+        arguments: JsonObject,
+        *,
+        principal: Who,
+        key: str | None = None,
+        language: str | None = None,
+        emit: Emit | None = None,
+    ) -> ToolResult | Waiting | Refused:
+        """Return what comes of a call made by a program, through the same gate.
+
+        Args:
+            tool: The tool's name.
+            arguments: Its arguments.
+            principal: On whose behalf.
+            key: The caller's idempotency key; needed for calls that change something or wait.
+            language: Of the person.
+            emit: Told what happens meanwhile.
+
+        Raises:
+            StoreError: The store or the directory cannot be read.
+        """
+        await self.open()
+        spoken = normalise_language(language) or self._language_of(principal)
+        return await call_directly(
+            self._driver, tool, arguments, self._state(principal), key=key, language=spoken, emit=emit
+        )
+
+    # ── life ──────────────────────────────────────────────────────────────────────────
+
+    async def open(self) -> None:
+        """Open the store, once; every verb does it by itself.
+
+        Raises:
+            StoreError: It cannot be opened.
+        """
+        if self._is_open:
+            return
+        async with self._opening:
+            if not self._is_open:
+                await self.store.open()
+                self._is_open = True
+
+    async def close(self) -> None:
+        """Wait for late endings, commit what is queued, and close the store.
+
+        Raises:
+            StoreError: What was queued could not be stored.
+        """
+        await self.world.settle_late_endings()
+        if self._is_open:
+            self._is_open = False
+            await self.store.close()
+
+    async def __aenter__(self) -> "Agent":
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def close_sync(self) -> None:
+        """Close what `ask_sync` has opened.
+
+        Raises:
+            StoreError: What was queued could not be stored.
+        """
+        if self._runner is not None:
+            self._runner.run(self.close())
+            self._runner.close()
+            self._runner = None
+
+    def _run_sync(self, work: Coroutine[Any, Any, T]) -> T:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            if self._runner is None:
+                self._runner = asyncio.Runner()
+            return self._runner.run(work)
+        work.close()
+        raise ConfigurationError("an event loop is running here: use `await agent.ask(…)` instead of ask_sync")
+
+    def _state(self, who: Who) -> str:
+        if isinstance(who, str):
+            return who
+        if self._states:
+            self._stated.state(who)
+        return who.id
+
+    def _language_of(self, who: Who) -> str:
+        said = who.attributes.get("language") if isinstance(who, Principal) else None
+        return normalise_language(said if isinstance(said, str) else None) or self.definition.language
+
+
+def load_agent(path: Path) -> AgentDefinition:
+    """Return the agent that a Markdown file defines; its name is the file's.
+
+    Raises:
+        AgentFileError: It cannot be read, or is no agent file.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise AgentFileError(f"the agent file {str(path)!r} cannot be read: {error}") from error
+    return parse_agent(text, name=path.name.removesuffix(".md").removesuffix(".agent"))
+
+
+def _model(model: ModelClient | str | None, agent: str) -> ModelClient:
+    if model is None:
+        raise ConfigurationError(
+            f"agent {agent!r} has no model: give model='openai:…' or a model client, or name one in its file"
+        )
+    return open_model(model) if isinstance(model, str) else model
+
+
+def _toolset(tools: Toolset | Iterable[Any], definition: AgentDefinition) -> Toolset:
+    toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
+    if definition.tools is None:
+        return toolset
+    missing = [name for name in definition.tools if name not in toolset.names]
+    if missing:
+        raise AgentFileError(
+            f"agent {definition.name!r} names tools that it was not given: {missing}; it has {sorted(toolset.names)}"
+        )
+    named = frozenset(definition.tools)
+    return toolset.filter(lambda tool: tool.spec.name in named)
+
+
+def _secret(store: Store | str) -> bytes:
+    """Return the secret of a store: from its key file, or random for one that forgets."""
+    if isinstance(store, str) and store.startswith("sqlite:///"):
+        path = Path(store.removeprefix("sqlite:///"))
+        return read_or_make_secret(path.with_name(path.name + ".key"))
+    if isinstance(store, str) and store != "memory:":
+        raise ConfigurationError(f"the store {store!r} needs secret=…: at least 32 bytes that are kept outside of it")
+    return secrets.token_bytes(32)
