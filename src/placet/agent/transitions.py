@@ -137,5 +137,5 @@ def _within(results: tuple[ToolResult, ...], cap: int) -> tuple[ToolResult, ...]
 
 def _cut(result: ToolResult, size: int, room: int) -> ToolResult:
     note = f"\n[… cut: {size} bytes in all, the results of this turn were too long together]"
-    head = result.content.encode("utf-8", "replace")[: max(0, room - len(note))].decode("utf-8", "ignore")
+    head = result.content.encode("utf-8", "replace")[: max(0, room - len(note.encode()))].decode("utf-8", "ignore")
     return replace(result, content=head + note, cut_from=result.cut_from or size)
