@@ -20,7 +20,7 @@ from placet.values.json import Json, JsonObject
 from placet.values.message import Transcript
 from placet.values.principal import Principal
 from placet.values.run import RunStatus, Usage
-from placet.values.tool import VisibleTools
+from placet.values.tool import VisibleTools as VisibleTools  # noqa: PLC0414 - it is part of the ports too
 
 
 class Clock(Protocol):

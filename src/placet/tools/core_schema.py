@@ -1,0 +1,303 @@
+"""Pydantic's core schema of a type, rewritten so that JSON is read and written by placet's laws.
+
+The user's classes are not touched: what is rewritten is a copy, and validator and
+serialiser are built from it. The laws are these:
+
+- objects are closed, nested ones too, unless their class says `extra="allow"`;
+- bytes travel as base64;
+- a boolean is no number, not even where Python says that `True == 1`;
+- what is written down is what would be read again: under the names that are accepted,
+  excluded fields included, computed ones left out, secrets with their value;
+- sets are written in one order.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final, cast
+
+from pydantic_core import PydanticCustomError, SchemaSerializer, SchemaValidator, core_schema
+
+from placet.values.json import canonical
+
+Node = dict[str, Any]
+
+_ONE: Final = (
+    "schema", "items_schema", "keys_schema", "values_schema", "extras_schema", "extras_keys_schema", "lax_schema",
+    "strict_schema", "json_schema", "python_schema", "return_schema", "arguments_schema", "var_args_schema",
+    "var_kwargs_schema",
+)  # fmt: skip
+_MANY: Final = ("choices", "steps", "definitions", "fields", "items_schema", "arguments_schema")
+
+CLOSED_CONFIG: Final = {
+    "extra_fields_behavior": "forbid",
+    "val_json_bytes": "base64",
+    "ser_json_bytes": "base64",
+    "ser_json_timedelta": "iso8601",
+}
+
+_EXACT: Final = frozenset({
+    "any", "bool", "bytes", "date", "datetime", "decimal", "enum", "float", "int", "literal", "none", "nullable", "str",
+    "time", "timedelta", "url", "multi-host-url", "uuid", "list", "tuple", "set", "frozenset", "dict", "union",
+    "tagged-union", "model", "model-fields", "model-field", "dataclass", "dataclass-args", "dataclass-field",
+    "typed-dict", "typed-dict-field", "default", "definitions", "definition-ref", "named-tuple", "complex",
+    "json-or-python", "lax-or-strict",
+})  # fmt: skip
+"""Kinds of which it is known that reading what was written gives the same again."""
+
+
+@dataclass(slots=True)
+class Traits:
+    """What a rewritten schema holds, gathered on the way.
+
+    Attributes:
+        kinds: Every kind of node.
+        secrets: Names of the fields that hold secrets by their type.
+        own_init: Classes whose `__init__` would be run instead of the rewritten laws.
+        factories: Whether a default comes from a function that is not a plain container.
+        defaults: Each fixed default with the node that it must satisfy, and where it stands.
+    """
+
+    kinds: set[str] = field(default_factory=set)
+    secrets: set[str] = field(default_factory=set)
+    own_init: list[type] = field(default_factory=list)
+    factories: bool = False
+    defaults: list[tuple[str, Any, Node]] = field(default_factory=list)
+
+    @property
+    def stable(self) -> bool:
+        """Whether what is written down is certain to be read as the same again."""
+        return not self.factories and self.kinds <= _EXACT
+
+    @property
+    def ordered(self) -> bool:
+        """Whether equal arguments are written as equal texts without sorting keys."""
+        return not self.kinds & {"any", "dict", "model-extras"} and self.kinds <= _EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A rewritten core schema, and what it holds."""
+
+    schema: Any
+    traits: Traits
+
+    def validator(self) -> SchemaValidator:
+        """Return a validator that keeps the laws."""
+        return SchemaValidator(self.schema, _root_config(), _use_prebuilt=False)
+
+    def serializer(self) -> SchemaSerializer:
+        """Return a serialiser that keeps the laws."""
+        return SchemaSerializer(self.schema, _root_config(), _use_prebuilt=False)
+
+
+def _root_config() -> core_schema.CoreConfig:
+    return cast("core_schema.CoreConfig", CLOSED_CONFIG)
+
+
+def rewrite_for_arguments(schema: Mapping[str, Any]) -> Rewritten:
+    """Return the copy by which arguments are read and written."""
+    traits = Traits()
+    rewriter = _Rewriter(traits, _argument_node)
+    return Rewritten(rewriter.rewrite(schema, ""), traits)
+
+
+def rewrite_for_output(schema: Mapping[str, Any]) -> Rewritten:
+    """Return the copy by which a declared output is written: sets in one order, bytes as base64."""
+    traits = Traits()
+    rewriter = _Rewriter(traits, _output_node)
+    return Rewritten(rewriter.rewrite(schema, ""), traits)
+
+
+class _Rewriter:
+    """Walks a core schema by the keys that hold schemas, so that no user's value is taken for one."""
+
+    __slots__ = ("_change", "_traits")
+
+    def __init__(self, traits: Traits, change: Callable[[Node, str, Traits], Node]) -> None:
+        self._traits = traits
+        self._change = change
+
+    def rewrite(self, node: Mapping[str, Any], name: str) -> Node:
+        copy = dict(node)
+        kind = copy.get("type")
+        if isinstance(kind, str):
+            self._traits.kinds.add(kind)
+        for key in _ONE:
+            if _is_node(copy.get(key)):
+                copy[key] = self.rewrite(copy[key], name)
+        for key in _MANY:
+            if key in copy:
+                copy[key] = self._several(copy[key], name, named=key == "fields")
+        serialization = copy.get("serialization")
+        if isinstance(serialization, Mapping):
+            copy["serialization"] = {
+                key: self.rewrite(value, name) if key in ("schema", "return_schema") and _is_node(value) else value
+                for key, value in serialization.items()
+            }
+        return self._change(copy, name, self._traits)
+
+    def _several(self, value: Any, name: str, *, named: bool) -> Any:
+        if isinstance(value, list):
+            return [self._one_of(item, name) for item in value]
+        if isinstance(value, Mapping) and not _is_schema(value):
+            return {
+                key: self.rewrite(item, str(key) if named else name) if _is_node(item) else item
+                for key, item in value.items()
+            }
+        return value
+
+    def _one_of(self, item: Any, name: str) -> Any:
+        if isinstance(item, tuple) and item and _is_node(item[0]):
+            return (self.rewrite(item[0], name), *item[1:])
+        if _is_node(item):
+            own = item.get("name")
+            return self.rewrite(item, own if isinstance(own, str) else name)
+        return item
+
+
+def _is_node(value: Any) -> bool:
+    return isinstance(value, Mapping) and (isinstance(value.get("type"), str) or _is_node(value.get("schema")))
+
+
+def _is_schema(value: Mapping[str, Any]) -> bool:
+    return isinstance(value.get("type"), str)
+
+
+def _argument_node(node: Node, name: str, traits: Traits) -> Node:
+    match node.get("type"):
+        case "model" | "dataclass" | "typed-dict":
+            return _close(node, traits)
+        case "model-fields" | "dataclass-args":
+            node.pop("computed_fields", None)
+            if node.get("extra_behavior") == "ignore":
+                node["extra_behavior"] = "forbid"
+            if node.get("extra_behavior") == "allow" or "extras_schema" in node:
+                traits.kinds.add("model-extras")
+        case "model-field" | "dataclass-field" | "typed-dict-field":
+            return _name_as_read(node, name, traits)
+        case "literal" | "enum":
+            return _exact(node)
+        case "set" | "frozenset":
+            return _sorted_set(node)
+        case "lax-or-strict" | "json-or-python" | "function-after":
+            return _bare_secret(node, name, traits)
+        case "default":
+            _note_default(node, name, traits)
+    return node
+
+
+def _output_node(node: Node, name: str, traits: Traits) -> Node:
+    del name, traits
+    match node.get("type"):
+        case "model" | "dataclass" | "typed-dict":
+            node["config"] = {**node.get("config", {}), "ser_json_bytes": "base64", "ser_json_inf_nan": "null"}
+        case "set" | "frozenset":
+            return _sorted_set(node)
+    return node
+
+
+def _close(node: Node, traits: Traits) -> Node:
+    config = dict(node.get("config", {}))
+    open_by_class = config.get("extra_fields_behavior") == "allow" or node.get("extra_behavior") == "allow"
+    config |= CLOSED_CONFIG
+    if open_by_class:
+        config["extra_fields_behavior"] = "allow"
+        traits.kinds.add("model-extras")
+    elif node.get("extra_behavior") == "ignore":
+        node["extra_behavior"] = "forbid"
+    node["config"] = config
+    node.pop("computed_fields", None)
+    if node.get("custom_init"):
+        traits.own_init.append(node["cls"])
+    return node
+
+
+def _name_as_read(node: Node, name: str, traits: Traits) -> Node:
+    node.pop("serialization_exclude", None)
+    node.pop("serialization_exclude_if", None)
+    read_as = node.get("validation_alias")
+    if isinstance(read_as, list):
+        path = read_as[0] if read_as and isinstance(read_as[0], list) else read_as
+        if len(path) != 1:
+            traits.kinds.add("alias-path")
+        read_as = path[0]
+    if isinstance(read_as, str):
+        node["serialization_alias"] = read_as
+        if name in traits.secrets:
+            traits.secrets.add(read_as)
+    else:
+        node.pop("serialization_alias", None)
+    return node
+
+
+def _exact(node: Node) -> Node:
+    members = node.get("members") or node.get("expected") or []
+    values = [member.value if isinstance(member, Enum) else member for member in members]
+    if not any(isinstance(value, int) for value in values):
+        return node
+    allowed = {type(value) for value in values}
+
+    def refuse_likeness(value: Any) -> Any:
+        kind = float if isinstance(value, float) else type(value)
+        if kind is bool and bool not in allowed:
+            raise PydanticCustomError("not_boolean", "Input must not be a boolean")
+        if kind in (int, float) and value in (0, 1) and not allowed & {int, float}:
+            raise PydanticCustomError("boolean", "Input should be true or false")
+        return value
+
+    return cast("Node", core_schema.no_info_before_validator_function(refuse_likeness, cast("Any", node)))
+
+
+def _sorted_set(node: Node) -> Node:
+    if "serialization" in node:
+        return node
+
+    def write(items: Any, handler: Callable[[Any], Any]) -> Any:
+        return sorted(handler(items), key=_sort_key)
+
+    plain = cast("Any", node.copy())
+    node["serialization"] = core_schema.wrap_serializer_function_ser_schema(write, schema=plain, when_used="json")
+    return node
+
+
+def _sort_key(item: Any) -> tuple[str, Any]:
+    if isinstance(item, str):
+        return ("text", item)
+    if isinstance(item, int | float):
+        return ("number", item)
+    return ("other", canonical(item))
+
+
+def _bare_secret(node: Node, name: str, traits: Traits) -> Node:
+    """Write a secret with its value: what is materialised is what will run."""
+    made_by = _secret_class(node)
+    if made_by is None:
+        return node
+    traits.secrets.add(name)
+    node["serialization"] = core_schema.plain_serializer_function_ser_schema(
+        lambda secret: None if secret is None else secret.get_secret_value()
+    )
+    return node
+
+
+def _secret_class(node: Node) -> type | None:
+    if node.get("type") == "function-after":
+        function = node["function"]["function"]
+        return function if isinstance(function, type) and hasattr(function, "get_secret_value") else None
+    for key in ("json_schema", "strict_schema", "lax_schema"):
+        if _is_node(node.get(key)) and (found := _secret_class(node[key])):
+            return found
+    return None
+
+
+_PLAIN_FACTORIES: Final = frozenset({bool, dict, float, frozenset, int, list, set, str, tuple})
+
+
+def _note_default(node: Node, name: str, traits: Traits) -> None:
+    if "default" in node:
+        traits.defaults.append((name, node["default"], node["schema"]))
+    elif (factory := node.get("default_factory")) in _PLAIN_FACTORIES:
+        traits.defaults.append((name, factory(), node["schema"]))
+    else:
+        traits.factories = True

@@ -1,0 +1,413 @@
+"""Tool: one callable with its spec, made from a function, a class, or parts."""
+
+import dataclasses
+import inspect
+import re
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final, TypeAlias, TypedDict, Unpack, overload
+
+from placet.errors import ConfigurationError, ToolDefinitionError
+from placet.tools.arguments import ArgumentReader
+from placet.tools.context import Context, RuntimePort
+from placet.tools.docstring import read_docstring
+from placet.tools.names import check_names, secret_names
+from placet.tools.output import OutputShaper
+from placet.tools.parameters import Signature, Source, read_signature
+from placet.tools.plan import Execute, Plan, Providers, make_plan, provide
+from placet.tools.raw_arguments import RawForm, plain_dict
+from placet.tools.typed_arguments import TypedForm, form_of_parameters, form_of_type
+from placet.values.approval import ApprovalRule
+from placet.values.limits import RESULT_BYTES, TOOL_TIMEOUT, RateLimit, duration
+from placet.values.tool import Authorise, Effect, Isolation, Survival, ToolSpec
+
+Load: TypeAlias = Callable[[Any, Context[Any]], Any]
+"""From arguments and context to the resource, or None when there is none; may be async."""
+
+ShowPreview: TypeAlias = Callable[[Any, Any, Context[Any]], Any]
+"""From arguments, resource and context to a `Preview` or a text; may be async."""
+
+Words: TypeAlias = str | Mapping[str, str]
+"""A template, or one for each language."""
+
+
+class Options(TypedDict, total=False):
+    """What can be declared of a tool apart from its name and its effect. See `ToolSpec` for what each means."""
+
+    roles: Collection[str] | None
+    timeout: timedelta | float | str
+    limit: str | RateLimit | Sequence[str | RateLimit]
+    resource: Load | None
+    authorise: Authorise | None
+    approval: ApprovalRule | None
+    preview: ShowPreview | None
+    redact: Collection[str]
+    waiver: str | None
+    open_world: bool
+    survival: Survival | str
+    isolation: Isolation | str
+    writable_output: bool
+    trusted_arguments: Collection[str]
+    max_result_bytes: int
+    progress: Words
+    answer: Words
+
+
+class NamedOptions(Options, total=False):
+    """The same, with a name and a description where they are not the code's own."""
+
+    name: str | None
+    description: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tool:
+    """One callable with its spec.
+
+    Attributes:
+        spec: Everything that is declared about it.
+        reader: Reads a model's arguments.
+        execute: From the validated arguments, the resource and the context to the result,
+            or an awaitable of it. Called by the runtime alone, after the gate.
+        is_async: Whether `execute` gives an awaitable.
+        load: Loads the resource, or None.
+        preview: Shows what would change, or None.
+        output: Shapes what comes back.
+        binder: Builds `execute` anew once dependencies are known, or None when it needs none.
+    """
+
+    spec: ToolSpec
+    reader: ArgumentReader
+    execute: Execute
+    is_async: bool
+    load: Load | None
+    preview: ShowPreview | None
+    output: OutputShaper
+    binder: Callable[[Providers], Plan] | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """What the model calls it by."""
+        return self.spec.name
+
+    def bind(self, providers: Providers) -> "Tool":
+        """Return the tool with its dependencies.
+
+        Raises:
+            ToolDefinitionError: One of them is not provided.
+        """
+        if self.binder is None:
+            return self
+        plan = self.binder(providers)
+        return dataclasses.replace(self, execute=plan.execute, binder=None)
+
+    def renamed(self, name: str) -> "Tool":
+        """Return the same tool under another name.
+
+        Raises:
+            ToolDefinitionError: No provider takes the name.
+        """
+        return dataclasses.replace(self, spec=dataclasses.replace(self.spec, name=name))
+
+    @staticmethod
+    def define(
+        *,
+        name: str,
+        description: str,
+        parameters: Any,
+        effect: Effect | str,
+        handler: Callable[..., Any],
+        returns: Any = inspect.Parameter.empty,
+        **options: Unpack[Options],
+    ) -> "Tool":
+        """Return a tool that is built from parts rather than written.
+
+        Args:
+            name: What the model calls it by.
+            description: What it does and when to use it.
+            parameters: A pydantic model, dataclass or TypedDict, or a JSON Schema of an object.
+            effect: What it does to the world.
+            handler: Its code. The one parameter without a mark gets the validated arguments:
+                an instance of the type, or a dict where `parameters` is a JSON Schema.
+            returns: The type of what comes back; by default the handler's own annotation.
+            options: As for `tool`.
+
+        Raises:
+            ToolDefinitionError: It cannot be a tool; the message says why.
+        """
+        signature = _whole_input(read_signature(handler), name)
+        raw = isinstance(parameters, Mapping)
+        form: RawForm | TypedForm
+        if raw:
+            form = RawForm(parameters, name)
+        else:
+            form = form_of_type(parameters, name, options.get("redact", ()))
+        if returns is not inspect.Parameter.empty:
+            signature = dataclasses.replace(signature, returns=returns)
+        declared = _Declared(name=name, description=description, effect=effect, options=options)
+        return _assemble(declared, handler, signature, form, whole=plain_dict if raw else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """What a decorator was given."""
+
+    name: str
+    description: str
+    effect: Effect | str
+    options: Options
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What `@tool` notes on a class; the tool itself is built by the toolset, with its dependencies.
+
+    Attributes:
+        kind: The class.
+        effect: What the tool does to the world.
+        options: What else was declared.
+    """
+
+    kind: type
+    effect: Effect | str
+    options: NamedOptions
+
+    def build(self, providers: Providers, instance: Any = None) -> Tool:
+        """Return the tool, constructing the class with its dependencies unless there is an instance.
+
+        Raises:
+            ToolDefinitionError: There is no `execute`, or a dependency is not provided.
+        """
+        name = self.options.get("name") or _snake_case(self.kind.__name__)
+        execute = getattr(self.kind, "execute", None)
+        if not callable(execute):
+            msg = f"class {self.kind.__name__!r} is a tool without an execute method{_misnamed(self.kind)}"
+            raise ToolDefinitionError(msg)
+        nested = False
+        if instance is None:
+            instance, nested = _construct(self.kind, providers)
+        signature = read_signature(instance.execute)
+        doc = read_docstring(signature.doc)
+        description = self.options.get("description") or read_docstring(_class_doc(self.kind)).text or doc.text
+        redact = self.options.get("redact", ())
+        form = _form(signature, name, doc.parameters, redact)
+        declared = _Declared(name=name, description=description, effect=self.effect, options=self.options)
+        return _assemble(declared, instance.execute, signature, form, nested=nested).bind(providers)
+
+
+DECLARATION: Final = "__placet_tool__"
+"""Where `@tool` keeps its note on a class."""
+
+
+def tool(*, effect: Effect | str, **options: Unpack[NamedOptions]) -> "_Decorator":
+    """Declare a function, or a class with an `execute` method, as a tool.
+
+    The docstring is the description, unless one is given; the descriptions of parameters
+    come from its `Args` section. The input schema comes from the annotations, the output
+    schema from the return type.
+
+    Args:
+        effect: What it does to the world: `"read"`, `"write"` or `"destructive"`.
+        options: See `NamedOptions`, `Options` and `ToolSpec`.
+
+    Returns:
+        A decorator. On a function it gives a `Tool`; a class it leaves as it is, noted for
+        the toolset that will construct it.
+    """
+    return _Decorator(effect, options)
+
+
+class _Decorator:
+    __slots__ = ("_effect", "_options")
+
+    def __init__(self, effect: Effect | str, options: NamedOptions) -> None:
+        self._effect = effect
+        self._options = options
+
+    @overload
+    def __call__(self, target: type[Any]) -> type[Any]: ...
+    @overload
+    def __call__(self, target: Callable[..., Any]) -> Tool: ...
+    def __call__(self, target: Any) -> Any:
+        if isinstance(target, type):
+            setattr(target, DECLARATION, Declaration(target, self._effect, self._options))
+            return target
+        local = sys._getframe(1).f_locals  # noqa: SLF001 - annotations that are texts may name what stands there
+        return _from_function(target, self._effect, self._options, local)
+
+
+def _from_function(call: Any, effect: Effect | str, options: NamedOptions, local: Mapping[str, Any]) -> Tool:
+    signature = read_signature(call, local=local)
+    name = options.get("name") or signature.name
+    doc = read_docstring(signature.doc)
+    description = options.get("description") or doc.text
+    form = _form(signature, name, doc.parameters, options.get("redact", ()))
+    declared = _Declared(name=name, description=description, effect=effect, options=options)
+    return _assemble(declared, call, signature, form)
+
+
+def _form(signature: Signature, name: str, described: Mapping[str, str], redact: Collection[str]) -> TypedForm:
+    whole = signature.of(Source.INPUT)
+    single = signature.of(Source.ARGUMENT)
+    if len(whole) > 1 or (whole and single):
+        msg = f"tool {name!r} declares an Input beside other arguments; its Input is the whole of them"
+        raise ToolDefinitionError(msg)
+    if whole:
+        return form_of_type(whole[0].annotation, name, redact)
+    return form_of_parameters(single, name, described, redact)
+
+
+def _whole_input(signature: Signature, tool: str) -> Signature:
+    """Return the signature with its one unmarked parameter taken for the whole input."""
+    single = signature.of(Source.ARGUMENT)
+    whole = signature.of(Source.INPUT)
+    if len(single) + len(whole) > 1:
+        names = ", ".join(parameter.name for parameter in (*whole, *single))
+        msg = f"the handler of tool {tool!r} takes {names}: it gets all arguments as one, so let it take one"
+        raise ToolDefinitionError(msg)
+    parameters = tuple(
+        dataclasses.replace(parameter, source=Source.INPUT) if parameter.source is Source.ARGUMENT else parameter
+        for parameter in signature.parameters
+    )
+    return dataclasses.replace(signature, parameters=parameters)
+
+
+def _assemble(
+    declared: _Declared,
+    call: Callable[..., Any],
+    signature: Signature,
+    form: RawForm | TypedForm,
+    *,
+    whole: Callable[[Any], Any] | None = None,
+    nested: bool = False,
+) -> Tool:
+    options = declared.options
+    name = declared.name
+    output = OutputShaper(signature.returns, tool=name, max_bytes=options.get("max_result_bytes", RESULT_BYTES))
+    load = options.get("resource")
+    preview = options.get("preview")
+    if signature.of(Source.LOADED) and load is None:
+        msg = f"tool {name!r} takes a Loaded resource and names nobody who loads it: resource=load_…"
+        raise ToolDefinitionError(msg)
+    _check_arity(load, 2, f"resource of tool {name!r}", "(arguments, context)")
+    _check_arity(preview, 3, f"preview of tool {name!r}", "(arguments, resource, context)")
+    _check_arity(options.get("authorise"), 3, f"authorise of tool {name!r}", "(principal, resource, arguments)")
+    spec = _spec(declared, form, output)
+    check_names(spec, open_output=output.is_open)
+
+    def binder(providers: Providers) -> Plan:
+        return make_plan(call, signature, providers, name, whole=whole, nested=nested)
+
+    injected = bool(signature.of(Source.INJECTED))
+    plan = Plan(_unbound(name), make_plan(call, _without_injected(signature), {}, name, whole=whole).is_async)
+    if not injected:
+        plan = binder({})
+    return Tool(
+        spec=spec,
+        reader=ArgumentReader(form),
+        execute=plan.execute,
+        is_async=plan.is_async,
+        load=load,
+        preview=preview,
+        output=output,
+        binder=binder if injected else None,
+    )
+
+
+def _without_injected(signature: Signature) -> Signature:
+    kept = tuple(parameter for parameter in signature.parameters if parameter.source is not Source.INJECTED)
+    return dataclasses.replace(signature, parameters=kept)
+
+
+def _unbound(name: str) -> Execute:
+    def execute(_value: Any, _resource: Any, _context: Context[Any]) -> Any:
+        msg = f"tool {name!r} has dependencies: put it into a Toolset([...], providers={{...}})"
+        raise ConfigurationError(msg)
+
+    return execute
+
+
+def _spec(declared: _Declared, form: RawForm | TypedForm, output: OutputShaper) -> ToolSpec:
+    options = declared.options
+    name = declared.name
+    roles = options.get("roles")
+    if isinstance(roles, str):
+        msg = f"the roles of tool {name!r} are a set of words, not one text: {{{roles!r}}}"
+        raise ToolDefinitionError(msg)
+    secret = form.secret_fields | secret_names(form.schema)
+    try:
+        return ToolSpec(
+            name=name,
+            description=declared.description,
+            effect=Effect(declared.effect),
+            input_schema=form.schema,
+            output_schema=output.schema,
+            roles=None if roles is None else frozenset(roles),
+            open_world=options.get("open_world", False),
+            authorise=options.get("authorise"),
+            loads=options.get("resource") is not None,
+            approval=options.get("approval"),
+            waiver=options.get("waiver"),
+            limits=_limits(options.get("limit", ())),
+            timeout=duration(options.get("timeout", TOOL_TIMEOUT)),
+            survival=Survival(options.get("survival", Survival.ONCE)),
+            isolation=Isolation(options.get("isolation", Isolation.THREAD)),
+            redact=frozenset(options.get("redact", ())) | secret,
+            secret_fields=secret,
+            writable_output=options.get("writable_output", False),
+            trusted_arguments=frozenset(options.get("trusted_arguments", ())),
+            max_result_bytes=output.max_bytes,
+            progress=_words(options.get("progress", {})),
+            answer=_words(options.get("answer", {})),
+        )
+    except ValueError as error:
+        msg = f"tool {name!r}: {error}"
+        raise ToolDefinitionError(msg) from error
+
+
+def _limits(limit: str | RateLimit | Sequence[str | RateLimit]) -> tuple[RateLimit, ...]:
+    several = (limit,) if isinstance(limit, str | RateLimit) else limit
+    return tuple(RateLimit.parse(one) if isinstance(one, str) else one for one in several)
+
+
+def _words(words: Words) -> dict[str, str]:
+    return {"en": words} if isinstance(words, str) else dict(words)
+
+
+def _check_arity(call: Callable[..., Any] | None, count: int, what: str, takes: str) -> None:
+    if call is None:
+        return
+    try:
+        inspect.signature(call).bind(*(None,) * count)
+    except (TypeError, ValueError) as error:
+        msg = f"the {what} must take {takes}"
+        raise ToolDefinitionError(msg) from error
+
+
+def _construct(kind: type, providers: Providers) -> tuple[Any, bool]:
+    """Return an instance with its dependencies, and whether it holds the port for nested runs."""
+    constructor = inspect.getattr_static(kind, "__init__")
+    if constructor is object.__init__:
+        return kind(), False
+    signature = read_signature(constructor)
+    wanted = signature.parameters[1:]  # self
+    who = f"the constructor of class {kind.__name__!r}"
+    nested = any(parameter.annotation is RuntimePort for parameter in wanted)
+    return kind(**{parameter.name: provide(parameter, providers, who) for parameter in wanted}), nested
+
+
+def _misnamed(kind: type) -> str:
+    own = [name for name, value in vars(kind).items() if not name.startswith("_") and inspect.isfunction(value)]
+    if own:
+        return f": it has {', '.join(map(repr, own))}; rename the one that does the work to 'execute'"
+    return ": write one that takes the arguments and does the work"
+
+
+def _class_doc(kind: type) -> str:
+    return inspect.cleandoc(kind.__doc__ or "")
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

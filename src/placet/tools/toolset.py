@@ -1,0 +1,134 @@
+"""Toolset: named tools kept together, with what must hold of all of them."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from placet.errors import DuplicateToolError, ToolDefinitionError
+from placet.tools.plan import Providers
+from placet.tools.tool import DECLARATION, Declaration, Tool
+from placet.values.principal import EVERYONE
+from placet.values.tool import Effect, ToolSpec, VisibleTools
+
+PREFIXES: Final = ("functions.", "default_api.", "default_api:")
+"""What models are known to put before a tool's name. The rest must be an exact name."""
+
+
+class Toolset:
+    """Named tools kept together. Everything about them is worked out when it is built.
+
+    Args:
+        tools: Tools, classes that `@tool` has declared, or instances of them.
+        providers: Dependencies by type, for constructors and `Injected` parameters.
+        policy_permits: Tools that declare no roles because a policy says who may call them.
+
+    Raises:
+        DuplicateToolError: Two tools have one name.
+        ToolDefinitionError: One of them cannot be a tool, or is not safe as it is declared.
+    """
+
+    __slots__ = ("_permits", "_tools", "_visible")
+
+    def __init__(
+        self, tools: Iterable[Any], *, providers: Providers | None = None, policy_permits: Collection[str] = ()
+    ) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._permits = frozenset(policy_permits)
+        self._visible: dict[frozenset[str], VisibleTools] = {}
+        for given in tools:
+            tool = _build(given, MappingProxyType(dict(providers or {})))
+            if tool.name in self._tools:
+                msg = f"two tools are called {tool.name!r}; rename one, or give one toolset a prefix"
+                raise DuplicateToolError(msg)
+            _check_safe(tool.spec, self._permits)
+            self._tools[tool.name] = tool
+
+    def find(self, name: str) -> Tool | None:
+        """Return the tool of exactly this name, known prefixes of providers apart, or None."""
+        tool = self._tools.get(name)
+        if tool is None:
+            for prefix in PREFIXES:
+                if name.startswith(prefix):
+                    return self._tools.get(name.removeprefix(prefix))
+        return tool
+
+    def visible(self, roles: frozenset[str]) -> VisibleTools:
+        """Return the tools that a principal of these roles may see, worked out once for each set of roles."""
+        known = self._visible.get(roles)
+        if known is None:
+            specs = tuple(tool.spec for tool in self._tools.values() if _may_see(tool.spec, roles))
+            known = self._visible.setdefault(roles, VisibleTools(specs))
+        return known
+
+    def combine(self, *others: "Toolset") -> "Toolset":
+        """Return one toolset of all of them.
+
+        Raises:
+            DuplicateToolError: Two tools have one name.
+        """
+        permits = self._permits.union(*(other._permits for other in others))  # noqa: SLF001 - our own class
+        return Toolset([tool for toolset in (self, *others) for tool in toolset], policy_permits=permits)
+
+    def prefix(self, prefix: str) -> "Toolset":
+        """Return the same tools with a prefix before each name, for instance `"crm__"`."""
+        permits = {prefix + name for name in self._permits}
+        return Toolset([tool.renamed(prefix + tool.name) for tool in self], policy_permits=permits)
+
+    def filter(self, keep: Callable[[ToolSpec], bool]) -> "Toolset":
+        """Return the tools of which `keep` holds."""
+        return Toolset([tool for tool in self if keep(tool.spec)], policy_permits=self._permits)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, in order."""
+        return tuple(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+
+def _may_see(spec: ToolSpec, roles: frozenset[str]) -> bool:
+    return spec.roles is None or EVERYONE in spec.roles or not spec.roles.isdisjoint(roles)
+
+
+def _build(given: Any, providers: Mapping[type, Any]) -> Tool:
+    if isinstance(given, Tool):
+        return given.bind(providers)
+    kind = given if isinstance(given, type) else type(given)
+    declaration = vars(kind).get(DECLARATION)
+    if isinstance(declaration, Declaration):
+        return declaration.build(providers, None if given is kind else given)
+    name = getattr(given, "__name__", None) or kind.__name__
+    what = "class" if isinstance(given, type) or not callable(given) else "function"
+    msg = f"{what} {name!r} is not declared as a tool: put @tool(effect=...) above it"
+    raise ToolDefinitionError(msg)
+
+
+def _check_safe(spec: ToolSpec, permits: frozenset[str]) -> None:
+    name = spec.name
+    if spec.roles is None and name not in permits:
+        msg = (
+            f"nobody may call tool {name!r}: say who, as in roles={{'support'}} or roles={{EVERYONE}}, "
+            "or name it in a policy rule"
+        )
+        raise ToolDefinitionError(msg)
+    if spec.effect is Effect.READ or spec.waiver:
+        return
+    if spec.authorise is None and spec.approval is None:
+        msg = (
+            f"tool {name!r} is declared as {spec.effect} and nothing holds it back: give it authorise=..., "
+            "approval=Approval.always(approvers={...}), or waiver='why it needs neither'"
+        )
+        raise ToolDefinitionError(msg)
+    if spec.effect is Effect.DESTRUCTIVE and spec.approval is None:
+        msg = (
+            f"tool {name!r} is destructive and asks nobody: give it "
+            "approval=Approval.always(approvers={...}), or waiver='why nobody need be asked'"
+        )
+        raise ToolDefinitionError(msg)
