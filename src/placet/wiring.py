@@ -29,7 +29,6 @@ from placet.runtime.patience import see_through
 from placet.runtime.site import Emit
 from placet.runtime.world import AuditSink, World
 from placet.stores.url import open_store_from_url
-from placet.tools.tool import Tool
 from placet.tools.toolset import Toolset
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.call import ToolResult
@@ -407,7 +406,7 @@ def _toolset(tools: Toolset | Iterable[Any], definition: AgentDefinition) -> Too
             f"agent {definition.name!r} names tools that it was not given: {missing}; it has {sorted(toolset.names)}"
         )
     named = frozenset(definition.tools)
-    return toolset.filter(lambda tool: tool.spec.name in named)
+    return toolset.filter(lambda spec: spec.name in named)
 
 
 def _secret(store: Store | str) -> bytes:

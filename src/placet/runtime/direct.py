@@ -22,7 +22,8 @@ from placet.values.message import AssistantMessage, ToolMessage, Transcript
 from placet.values.outcome import Refused, Waiting
 from placet.values.run import Run, Usage
 
-_BUDGET: Final = Budget(turns=1, calls=1)
+_BUDGET: Final = Budget(turns=2, calls=2)
+"""Room for the one call that is given; nobody is asked for another."""
 
 
 async def call_directly(

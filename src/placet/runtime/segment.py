@@ -106,20 +106,18 @@ class Segment:
                 case InvokeTools(calls=calls):
                     if await self._invoke(calls):
                         return await self._close(StopReason.FATAL)
-                case AskModel() | Stop(reason=StopReason()) if self.model is None:
-                    return await self._finish()
                 case AskModel():
-                    ended = await self._ask()
+                    if self.model is None:
+                        return await self._finish()
+                    ended = await self._ask(self.model)
                     if ended is not None:
                         return await self._close(ended)
                 case Wait():
                     waiting = await self._suspend(action)
                     if waiting is not None:
                         return waiting
-                case Stop(reason=None):
-                    return await self._finish()
-                case Stop(reason=StopReason() as reason):
-                    return await self._close(reason)
+                case Stop(reason=reason):
+                    return await (self._finish() if reason is None else self._close(reason))
                 case _:
                     assert_never(action)
 
@@ -197,12 +195,11 @@ class Segment:
 
     # ── the model ─────────────────────────────────────────────────────────────────────
 
-    async def _ask(self) -> StopReason | None:
+    async def _ask(self, model: ModelClient) -> StopReason | None:
         """Ask the model once; return why the run ends here, or None."""
         left = self.run.budget.seconds - (self.world.clock.monotonic() - self._began)
         if left <= 0:
             return StopReason.SECONDS
-        assert self.model is not None  # `_work` finishes a run without a model
         principal = await self.world.directory.find(self.run.principal_id)
         if principal is None:
             return StopReason.REFUSAL
@@ -217,7 +214,7 @@ class Segment:
         )
         try:
             async with asyncio.timeout(timeout):
-                answer = await self.model.answer(request, self._on_text() if self.emit is not None else None)
+                answer = await model.answer(request, self._on_text() if self.emit is not None else None)
         except (ModelError, TimeoutError) as error:
             self._entries.append(self._model_failed(error))
             return StopReason.SECONDS if left <= timeout and isinstance(error, TimeoutError) else StopReason.MODEL
@@ -283,7 +280,10 @@ class Segment:
 
     async def _finish(self) -> Outcome:
         last = self.run.transcript[-1]
-        text = last.text if isinstance(last, AssistantMessage) else ""
+        if isinstance(last, ToolMessage):  # a direct call: nobody words what the tool has said
+            text = last.results[0].content
+        else:
+            text = last.text if isinstance(last, AssistantMessage) else ""
         if not text.strip():
             text = self._templated_answer()
         self.run = finished(worked(self.run, self.world.clock.monotonic() - self._began), text)
