@@ -82,7 +82,8 @@ def judge_take(take: Take, used: Decimal) -> ClaimRefused | None:
         take: What is to be taken.
         used: What the window holds at the time of the claim.
     """
-    if take.amount.is_finite() and take.amount >= 0 and used + take.amount <= take.at_most:
+    counts = take.amount.is_finite() and take.amount >= 0 and not take.at_most.is_nan()
+    if counts and used + take.amount <= take.at_most:
         return None
     return ClaimRefused(Reason.LIMIT_REACHED, take.rule or f"the limit of {take.key!r} is reached")
 

@@ -30,12 +30,15 @@ class Verification:
 
     def look(self, record: AuditRecord) -> None:
         """Look at the next record."""
-        self._records += 1
-        if record.writer != self._writer:
-            self._end_chain()
-            self._begin_chain(record.writer)
+        self._enter(record.writer)
         if self._fault is None:
             self._compare(record)
+
+    def look_at_unreadable(self, writer: str, sequence: int) -> None:
+        """Look at a record whose row no longer says what a record says."""
+        self._enter(writer)
+        self._sequence += 1
+        self._find(writer, sequence, "edited: the row cannot be read as a record")
 
     def result(self) -> AuditVerification:
         """Return what looking has shown, once every record has been looked at."""
@@ -45,6 +48,12 @@ class Verification:
         return AuditVerification(
             records=self._records, chains=len(self._seen), fault=self._fault, anchored=self._anchored
         )
+
+    def _enter(self, writer: str) -> None:
+        self._records += 1
+        if writer != self._writer:
+            self._end_chain()
+            self._begin_chain(writer)
 
     def _begin_chain(self, writer: str) -> None:
         self._writer = writer

@@ -1,0 +1,135 @@
+"""Effects and limits in SQLite: what is taken once, taken in one transaction."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+from placet.errors import StoreError
+from placet.stores.judgement import LEASE_LOST, judge_approval, judge_effect, judge_take
+from placet.stores.rows import EFFECT_COLUMNS, MILLION, millionths, read_effect, span
+from placet.stores.sqlite_approvals import find_approval
+from placet.stores.sqlite_runs import FIND_OWNED
+from placet.stores.sqlite_transaction import Execute, Transaction, conditions
+from placet.values.audit import AuditEntry, microseconds
+from placet.values.effect import Claim, ClaimAnswer, Claimed, ClaimRefused, EffectRecord, EffectState, Take
+
+_FIND_EFFECT: Final = f"SELECT {EFFECT_COLUMNS} FROM effect WHERE key = ?"  # noqa: S608 - our own words
+_FIND_LIKE: Final = f"""
+    SELECT {EFFECT_COLUMNS} FROM effect INDEXED BY effect_in_doubt
+    WHERE principal_id = ? AND tool = ? AND digest = ? AND state IN ('running', 'unknown') AND key <> ? LIMIT 1
+"""  # noqa: S608 - our own words
+_DOUBT: Final = "UPDATE effect SET state = 'unknown' WHERE key = ? AND state = 'running'"
+_BEGIN_EFFECT: Final = """
+    INSERT INTO effect (key, principal_id, tool, digest, run_id, state, deadline, approval_id, began_at)
+    VALUES (?, ?, ?, ?, ?, 'running', ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE
+    SET state = 'running', deadline = excluded.deadline, run_id = excluded.run_id, result = NULL,
+        approval_id = excluded.approval_id, began_at = excluded.began_at
+    WHERE state = 'unknown'
+"""
+_SETTLE: Final = "UPDATE effect SET state = ?, result = ? WHERE key = ? AND state IN ('running', 'unknown')"
+_USED: Final = "SELECT coalesce(sum(amount), 0) FROM taken WHERE key = ? AND per = ? AND at > ?"
+_FORGET: Final = "DELETE FROM taken WHERE key = ? AND per = ? AND at <= ?"
+_TAKE: Final = """
+    INSERT INTO taken (key, per, at, amount) VALUES (?, ?, ?, ?)
+    ON CONFLICT (key, per, at) DO UPDATE SET amount = amount + excluded.amount
+"""
+_USE_APPROVAL: Final = "UPDATE approval SET status = 'used' WHERE id = ? AND status = 'approved'"
+
+
+def claim(transaction: Transaction, wanted: Claim) -> ClaimAnswer:
+    """Take all that a call needs, or nothing."""
+    execute, lease = transaction.execute, wanted.lease
+    if lease is not None and execute(FIND_OWNED, (lease.run_id, lease.owner, lease.fence)).fetchone() is None:
+        return LEASE_LOST
+    refused = _judge_effect(execute, wanted) or _judge_approval(execute, wanted) or _judge_takes(execute, wanted)
+    if refused is not None:
+        return refused
+    now, effect = microseconds(wanted.at), wanted.effect
+    if effect is not None:
+        execute(
+            _BEGIN_EFFECT,
+            (
+                effect.key, effect.principal_id, effect.tool, effect.digest, effect.run_id,
+                microseconds(effect.deadline), effect.approval_id, now,
+            ),
+        )  # fmt: skip
+    if wanted.approval_id is not None:
+        execute(_USE_APPROVAL, (wanted.approval_id,))
+    for take in wanted.takes:
+        execute(_FORGET, (take.key, span(take.per), now - span(take.per)))
+        execute(_TAKE, (take.key, span(take.per), now, millionths(take.amount)))
+    if wanted.intent is not None:
+        transaction.record(wanted.intent)
+    return Claimed()
+
+
+def settle(transaction: Transaction, key: str, state: EffectState, result: str | None, entry: AuditEntry) -> None:
+    """Store how an effect ended, with its record. One that is done or failed stays as it is."""
+    if transaction.execute("SELECT 1 FROM effect WHERE key = ?", (key,)).fetchone() is None:
+        raise StoreError(f"the effect {key!r} cannot be settled: there is none; nothing was stored")
+    transaction.execute(_SETTLE, (state.value, result, key))
+    transaction.record(entry)
+
+
+def find_effect(execute: Execute, key: str) -> EffectRecord | None:
+    """Return the effect of this key, or None."""
+    row = execute(_FIND_EFFECT, (key,)).fetchone()
+    return None if row is None else read_effect(row)
+
+
+def list_effects(
+    execute: Execute, states: Sequence[EffectState], run_id: str | None, limit: int
+) -> Sequence[EffectRecord]:
+    """Return effects, oldest first."""
+    where, values = conditions(("state", states), ("run_id", run_id))
+    sql = f"SELECT {EFFECT_COLUMNS} FROM effect{where} ORDER BY began_at, key LIMIT ?"  # noqa: S608 - our own words
+    return [read_effect(row) for row in execute(sql, (*values, limit)).fetchall()]
+
+
+def used(execute: Execute, take: Take, at: datetime) -> Decimal:
+    """Return how much of a window is used at a time."""
+    per = span(take.per)
+    (amount,) = execute(_USED, (take.key, per, microseconds(at) - per)).fetchone()
+    return Decimal(amount) / MILLION
+
+
+def _judge_effect(execute: Execute, wanted: Claim) -> ClaimAnswer | None:
+    effect = wanted.effect
+    if effect is None:
+        return None
+    known = _find_in_time(execute, wanted, _FIND_EFFECT, (effect.key,))
+    like = _find_in_time(
+        execute, wanted, _FIND_LIKE, (effect.principal_id, effect.tool, effect.digest, effect.key)
+    )  # fmt: skip
+    return judge_effect(wanted, known, like)
+
+
+def _find_in_time(execute: Execute, wanted: Claim, sql: str, values: tuple[str, ...]) -> EffectRecord | None:
+    """Return the row; a running one past its deadline is turned into unknown first."""
+    row = execute(sql, values).fetchone()
+    if row is None:
+        return None
+    effect = read_effect(row)
+    if effect.state_at(wanted.at) is not effect.state:
+        execute(_DOUBT, (effect.key,))
+    return effect
+
+
+def _judge_approval(execute: Execute, wanted: Claim) -> ClaimRefused | None:
+    if wanted.approval_id is None:
+        return None
+    return judge_approval(wanted, find_approval(execute, wanted.approval_id, None))
+
+
+def _judge_takes(execute: Execute, wanted: Claim) -> ClaimRefused | None:
+    pending: dict[tuple[str, int], Decimal] = {}
+    for take in wanted.takes:
+        window = (take.key, span(take.per))
+        before = pending.get(window, Decimal(0))
+        refused = judge_take(take, used(execute, take, wanted.at) + before)
+        if refused is not None:
+            return refused
+        pending[window] = before + take.amount
+    return None
