@@ -103,7 +103,7 @@ def test_a_spent_budget_stops_the_run(changes: dict[str, object], reason: StopRe
 
 
 def test_a_stopped_run_has_a_result_for_every_call() -> None:
-    run = stopped(invoked(answered(RUN, calls(2), Usage()), {0: done(0)}), StopReason.CANCELLED, "sorry")
+    run = stopped(invoked(answered(RUN, calls(2), Usage()), {0: done(0)}), StopReason.CANCELLED, "sorry", 1.0)
 
     last = run.transcript[-1]
     assert isinstance(last, ToolMessage)
@@ -113,7 +113,7 @@ def test_a_stopped_run_has_a_result_for_every_call() -> None:
 
 
 def test_a_finished_run_does_nothing_more() -> None:
-    assert next_action(finished(RUN, "bye")) == Stop(None)
+    assert next_action(finished(RUN, "bye", 1.0)) == Stop(None)
 
 
 def test_keys_come_from_run_turn_and_index_and_never_repeat() -> None:

@@ -10,6 +10,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from pydantic_core import to_json
+
 from placet.agent.transitions import answered, invoked
 from placet.errors import StoreError, StoreVersionError
 from placet.values.call import ToolCall, ToolResult, Wire
@@ -22,7 +24,14 @@ Form = dict[str, Any]
 MIGRATIONS: Final[dict[int, Callable[[Form], Form]]] = {}
 """From the version that is its key to the next one. Each is code with a test."""
 
-_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+_encode_any = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+
+
+def _encode(form: Form) -> str:
+    try:
+        return to_json(form).decode()
+    except ValueError:  # a lone surrogate, which only an escape can carry
+        return _encode_any(form)
 
 
 def dump_run(run: Run) -> str:

@@ -13,8 +13,14 @@ from placet.values.message import AssistantMessage, ToolMessage
 from placet.values.run import PlannedCall, Run, RunStatus, StopReason, Usage
 
 
-def answered(run: Run, message: AssistantMessage, usage: Usage) -> Run:
+def answered(run: Run, message: AssistantMessage, usage: Usage, seconds: float | None = None) -> Run:
     """Return the run after the model has answered.
+
+    Args:
+        run: The run before.
+        message: What the model said.
+        usage: What it has cost.
+        seconds: How long the segment has worked by now, when that is known.
 
     Calls past the run's budget are refused here, in call order, before any of the batch
     runs: which of twenty calls are the three that run must not depend on which is fastest.
@@ -24,13 +30,13 @@ def answered(run: Run, message: AssistantMessage, usage: Usage) -> Run:
         PlannedCall(index, call, None if index < left else _over_budget(run, call.id))
         for index, call in enumerate(message.calls)
     )
-    after = replace(
-        run,
+    after = run.changed(
         transcript=run.transcript.append(message),
         turn=run.turn + 1,
         calls=run.calls + len(planned),
         planned=planned,
         usage=run.usage + usage,
+        seconds=run.seconds if seconds is None else seconds,
     )
     return _completed(after) if planned and left <= 0 else after
 
@@ -53,7 +59,7 @@ def invoked(run: Run, results: Mapping[int, ToolResult]) -> Run:
         replace(call, result=results[call.index], approval_id=None) if call.index in results else call
         for call in run.planned
     )
-    return _completed(replace(run, planned=planned))
+    return _completed(run.changed(planned=planned))
 
 
 def awaiting(run: Run, approvals: Mapping[int, str]) -> Run:
@@ -61,27 +67,27 @@ def awaiting(run: Run, approvals: Mapping[int, str]) -> Run:
     planned = tuple(
         replace(call, approval_id=approvals[call.index]) if call.index in approvals else call for call in run.planned
     )
-    return replace(run, planned=planned)
+    return run.changed(planned=planned)
 
 
 def resumed(run: Run, indices: Iterable[int]) -> Run:
     """Return the run after the calls of these indices wait for nobody any more."""
     free = frozenset(indices)
     planned = tuple(replace(call, approval_id=None) if call.index in free else call for call in run.planned)
-    return replace(run, planned=planned)
+    return run.changed(planned=planned)
 
 
 def rejected(run: Run, digest: str) -> Run:
     """Return the run after a person has rejected the call of this keyed digest."""
-    return replace(run, rejected=run.rejected | {digest})
+    return run.changed(rejected=run.rejected | {digest})
 
 
-def finished(run: Run, text: str, output: Json = None) -> Run:
-    """Return the run after the model's last word."""
-    return replace(run, status=RunStatus.DONE, text=text, output=output)
+def finished(run: Run, text: str, seconds: float, output: Json = None) -> Run:
+    """Return the run after the model's last word, its segment having worked for so long."""
+    return run.changed(status=RunStatus.DONE, text=text, seconds=seconds, output=output)
 
 
-def stopped(run: Run, reason: StopReason, text: str) -> Run:
+def stopped(run: Run, reason: StopReason, text: str, seconds: float) -> Run:
     """Return the run after it was stopped short, its history closed so that it stays valid.
 
     Calls of the turn at hand without a result get one that says they did not run: a
@@ -96,12 +102,7 @@ def stopped(run: Run, reason: StopReason, text: str) -> Run:
             if call.result is None
         }
         run = invoked(run, results)
-    return replace(run, status=RunStatus.STOPPED, stop=reason, text=text)
-
-
-def worked(run: Run, seconds: float) -> Run:
-    """Return the run after its segment has worked for so long in all."""
-    return replace(run, seconds=seconds)
+    return run.changed(status=RunStatus.STOPPED, stop=reason, text=text, seconds=seconds)
 
 
 def _completed(run: Run) -> Run:

@@ -5,7 +5,7 @@ call on the way goes through `invoke`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from placet.agent.definition import AgentDefinition
@@ -112,7 +112,7 @@ class Driver:
         if claimed is None:
             return await self._not_claimed(stored)
         lease, stored = claimed
-        run = replace(load_run(stored.snapshot, stored.journal), seconds=0.0, status=RunStatus.RUNNING)
+        run = load_run(stored.snapshot, stored.journal).changed(seconds=0.0, status=RunStatus.RUNNING)
         return await self.segment(run, lease, emit, taken_over=True).work()
 
     async def _not_claimed(self, stored: StoredRun) -> Outcome:

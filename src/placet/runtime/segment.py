@@ -15,7 +15,7 @@ from typing import Final, assert_never
 from placet.agent.definition import AgentDefinition
 from placet.agent.next_action import next_action
 from placet.agent.snapshot import dump_run, journal_turn
-from placet.agent.transitions import answered, awaiting, finished, invoked, rejected, resumed, stopped, worked
+from placet.agent.transitions import answered, awaiting, finished, invoked, rejected, resumed, stopped
 from placet.errors import LeaseLostError, ModelError, StoreError
 from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest
 from placet.runtime.batch import invoke_batch
@@ -197,7 +197,7 @@ class Segment:
 
     async def _ask(self, model: ModelClient) -> StopReason | None:
         """Ask the model once; return why the run ends here, or None."""
-        left = self.run.budget.seconds - (self.world.clock.monotonic() - self._began)
+        left = self.run.budget.seconds - self._worked()
         if left <= 0:
             return StopReason.SECONDS
         principal = await self.world.directory.find(self.run.principal_id)
@@ -232,8 +232,7 @@ class Segment:
         self.world.store.journal(
             self.lease, journal_turn(before if isinstance(before, ToolMessage) else None, message, answer.usage)
         )
-        self.run = answered(self.run, message, answer.usage)
-        self.run = worked(self.run, self.world.clock.monotonic() - self._began)
+        self.run = answered(self.run, message, answer.usage, self._worked())
         if answer.calls or message.paused:
             return None
         if answer.refusal is not None or answer.finish in (Finish.REFUSAL, Finish.FILTER):
@@ -242,6 +241,10 @@ class Segment:
 
     def _on_text(self) -> "_TextTeller":
         return _TextTeller(self.run.id, self.emit)
+
+    def _worked(self) -> float:
+        """Return for how many seconds the segment has worked."""
+        return self.world.clock.monotonic() - self._began
 
     # ── ends ──────────────────────────────────────────────────────────────────────────
 
@@ -286,7 +289,7 @@ class Segment:
             text = last.text if isinstance(last, AssistantMessage) else ""
         if not text.strip():
             text = self._templated_answer()
-        self.run = finished(worked(self.run, self.world.clock.monotonic() - self._began), text)
+        self.run = finished(self.run, text, self._worked())
         failed = await self._store_end("done")
         if failed is not None:
             return failed
@@ -305,9 +308,7 @@ class Segment:
         return nothing_to_say(self.run.language)
 
     async def _close(self, reason: StopReason) -> Outcome:
-        self.run = stopped(
-            worked(self.run, self.world.clock.monotonic() - self._began), reason, last_words(reason, self.run.language)
-        )
+        self.run = stopped(self.run, reason, last_words(reason, self.run.language), self._worked())
         failed = await self._store_end(reason.value)
         if failed is not None:
             return failed
