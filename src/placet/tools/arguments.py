@@ -75,7 +75,7 @@ class ArgumentReader:
 
     form: ArgumentForm
 
-    def read(self, text: str) -> Arguments | Deny:
+    def read(self, text: str) -> Arguments | Deny:  # noqa: PLR0911 - one line a refusal
         """Return the arguments that a text says, or why it is refused. Never raises."""
         note = None
         try:

@@ -5,7 +5,8 @@ characters long. It names the kind of what was sent, which is what a model needs
 """
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from pydantic_core import ErrorDetails
@@ -60,7 +61,7 @@ _FREE_WORDS: Final = frozenset({"value_error", "assertion_error", "union_tag_inv
 
 
 def complain(
-    errors: Sequence[ErrorDetails], sent: Any, schema: Mapping[str, Any], secret: Set[str]
+    errors: Sequence[ErrorDetails], sent: Any, schema: Mapping[str, Any], secret: AbstractSet[str]
 ) -> tuple[str, str | None]:
     """Return what is said of arguments that do not validate, and a hint.
 
@@ -73,7 +74,7 @@ def complain(
     said: list[str] = []
     hints: list[str] = []
     for error in errors:
-        path = _path(error, sent)
+        path = place_of(error, sent)
         name = ".".join(_short(part) for part in path) or "the arguments"
         if error["type"] in _UNKNOWN:
             line = f"{name}: is unknown to this tool"
@@ -168,7 +169,7 @@ def property_names(schema: Mapping[str, Any]) -> set[str]:
     return names
 
 
-def _path(error: ErrorDetails, sent: Any) -> list[str | int]:
+def place_of(error: ErrorDetails, sent: Any) -> list[str | int]:
     """Return where an error is, without the labels that pydantic adds for arms of unions and functions."""
     path: list[str | int] = []
     here = sent

@@ -12,7 +12,8 @@ _SECTION: Final = re.compile(
 """Sections that are not for the model's eyes as text: parameters are described in the schema."""
 
 _PARAMETERS: Final = re.compile(
-    r"^(args|arguments|params|parameters|keyword args|keyword arguments|other parameters):\s*$", re.IGNORECASE | re.MULTILINE
+    r"^(args|arguments|params|parameters|keyword args|keyword arguments|other parameters):\s*$",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 

@@ -20,7 +20,8 @@ import dataclasses
 import itertools
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
@@ -84,7 +85,7 @@ class _Encoder:
         finally:
             self._open.discard(id(value))
 
-    def _container(self, value: Any, depth: int) -> Json:
+    def _container(self, value: Any, depth: int) -> Json:  # noqa: PLR0911 - one line a kind
         match value:
             case BaseModel():
                 dumped = type(value).__pydantic_serializer__.to_python(value, mode="python", by_alias=True)
@@ -93,7 +94,7 @@ class _Encoder:
                 return self._object(value.items(), depth)
             case tuple() if hasattr(value, "_fields"):
                 return self._object(zip(value._fields, value, strict=False), depth)
-            case Set():
+            case AbstractSet():
                 items = self._list(value, depth)
                 return sorted(items, key=_sort_key)
             case list() | tuple() | deque() | Sequence() | Iterator():

@@ -110,7 +110,9 @@ def _mixed(
     )
 
 
-def _read(parameter: Parameter, providers: Providers, tool: str, whole: Callable[[Any], Any] | None) -> _Read:
+def _read(  # noqa: PLR0911 - one line a source
+    parameter: Parameter, providers: Providers, tool: str, whole: Callable[[Any], Any] | None
+) -> _Read:
     match parameter.source:
         case Source.ARGUMENT:
             attribute = attrgetter(parameter.name)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import inspect
-import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,12 +10,12 @@ from typing import Any, Final, TypeAlias, TypedDict, Unpack, overload
 
 from placet.errors import ConfigurationError, ToolDefinitionError
 from placet.tools.arguments import ArgumentReader
-from placet.tools.context import Context, RuntimePort
+from placet.tools.context import Context
 from placet.tools.docstring import read_docstring
 from placet.tools.names import check_names, secret_names
 from placet.tools.output import OutputShaper
 from placet.tools.parameters import Signature, Source, read_signature
-from placet.tools.plan import Execute, Plan, Providers, make_plan, provide
+from placet.tools.plan import Execute, Plan, Providers, make_plan
 from placet.tools.raw_arguments import RawForm, plain_dict
 from placet.tools.typed_arguments import TypedForm, form_of_parameters, form_of_type
 from placet.values.approval import ApprovalRule
@@ -139,20 +138,23 @@ class Tool:
         """
         signature = _whole_input(read_signature(handler), name)
         raw = isinstance(parameters, Mapping)
-        form: RawForm | TypedForm
-        if raw:
-            form = RawForm(parameters, name)
-        else:
-            form = form_of_type(parameters, name, options.get("redact", ()))
+        form = RawForm(parameters, name) if raw else form_of_type(parameters, name, options.get("redact", ()))
         if returns is not inspect.Parameter.empty:
             signature = dataclasses.replace(signature, returns=returns)
-        declared = _Declared(name=name, description=description, effect=effect, options=options)
-        return _assemble(declared, handler, signature, form, whole=plain_dict if raw else None)
+        declared = Declared(name=name, description=description, effect=effect, options=options)
+        return assemble(declared, handler, signature, form, whole=plain_dict if raw else None)
 
 
 @dataclass(frozen=True, slots=True)
-class _Declared:
-    """What a decorator was given."""
+class Declared:
+    """What a decorator was given.
+
+    Attributes:
+        name: What the model calls the tool by.
+        description: The prompt.
+        effect: What it does to the world.
+        options: What else was declared.
+    """
 
     name: str
     description: str
@@ -173,28 +175,6 @@ class Declaration:
     kind: type
     effect: Effect | str
     options: NamedOptions
-
-    def build(self, providers: Providers, instance: Any = None) -> Tool:
-        """Return the tool, constructing the class with its dependencies unless there is an instance.
-
-        Raises:
-            ToolDefinitionError: There is no `execute`, or a dependency is not provided.
-        """
-        name = self.options.get("name") or _snake_case(self.kind.__name__)
-        execute = getattr(self.kind, "execute", None)
-        if not callable(execute):
-            msg = f"class {self.kind.__name__!r} is a tool without an execute method{_misnamed(self.kind)}"
-            raise ToolDefinitionError(msg)
-        nested = False
-        if instance is None:
-            instance, nested = _construct(self.kind, providers)
-        signature = read_signature(instance.execute)
-        doc = read_docstring(signature.doc)
-        description = self.options.get("description") or read_docstring(_class_doc(self.kind)).text or doc.text
-        redact = self.options.get("redact", ())
-        form = _form(signature, name, doc.parameters, redact)
-        declared = _Declared(name=name, description=description, effect=self.effect, options=self.options)
-        return _assemble(declared, instance.execute, signature, form, nested=nested).bind(providers)
 
 
 DECLARATION: Final = "__placet_tool__"
@@ -243,12 +223,17 @@ def _from_function(call: Any, effect: Effect | str, options: NamedOptions, local
     name = options.get("name") or signature.name
     doc = read_docstring(signature.doc)
     description = options.get("description") or doc.text
-    form = _form(signature, name, doc.parameters, options.get("redact", ()))
-    declared = _Declared(name=name, description=description, effect=effect, options=options)
-    return _assemble(declared, call, signature, form)
+    form = form_of(signature, name, doc.parameters, options.get("redact", ()))
+    declared = Declared(name=name, description=description, effect=effect, options=options)
+    return assemble(declared, call, signature, form)
 
 
-def _form(signature: Signature, name: str, described: Mapping[str, str], redact: Collection[str]) -> TypedForm:
+def form_of(signature: Signature, name: str, described: Mapping[str, str], redact: Collection[str]) -> TypedForm:
+    """Return what the arguments of a callable must be like, by how its parameters are declared.
+
+    Raises:
+        ToolDefinitionError: They are declared in a way that cannot be read from JSON.
+    """
     whole = signature.of(Source.INPUT)
     single = signature.of(Source.ARGUMENT)
     if len(whole) > 1 or (whole and single):
@@ -274,8 +259,8 @@ def _whole_input(signature: Signature, tool: str) -> Signature:
     return dataclasses.replace(signature, parameters=parameters)
 
 
-def _assemble(
-    declared: _Declared,
+def assemble(
+    declared: Declared,
     call: Callable[..., Any],
     signature: Signature,
     form: RawForm | TypedForm,
@@ -283,6 +268,19 @@ def _assemble(
     whole: Callable[[Any], Any] | None = None,
     nested: bool = False,
 ) -> Tool:
+    """Return the tool of what was declared and read.
+
+    Args:
+        declared: Name, description, effect and options.
+        call: The code.
+        signature: What the code takes and gives back.
+        form: What arguments must be like.
+        whole: From the value of the arguments to what an `Input` parameter gets, where they differ.
+        nested: Whether the code may start nested runs through a port it was constructed with.
+
+    Raises:
+        ToolDefinitionError: It cannot be a tool; the message says why.
+    """
     options = declared.options
     name = declared.name
     output = OutputShaper(signature.returns, tool=name, max_bytes=options.get("max_result_bytes", RESULT_BYTES))
@@ -329,7 +327,7 @@ def _unbound(name: str) -> Execute:
     return execute
 
 
-def _spec(declared: _Declared, form: RawForm | TypedForm, output: OutputShaper) -> ToolSpec:
+def _spec(declared: Declared, form: RawForm | TypedForm, output: OutputShaper) -> ToolSpec:
     options = declared.options
     name = declared.name
     roles = options.get("roles")
@@ -384,30 +382,3 @@ def _check_arity(call: Callable[..., Any] | None, count: int, what: str, takes: 
     except (TypeError, ValueError) as error:
         msg = f"the {what} must take {takes}"
         raise ToolDefinitionError(msg) from error
-
-
-def _construct(kind: type, providers: Providers) -> tuple[Any, bool]:
-    """Return an instance with its dependencies, and whether it holds the port for nested runs."""
-    constructor = inspect.getattr_static(kind, "__init__")
-    if constructor is object.__init__:
-        return kind(), False
-    signature = read_signature(constructor)
-    wanted = signature.parameters[1:]  # self
-    who = f"the constructor of class {kind.__name__!r}"
-    nested = any(parameter.annotation is RuntimePort for parameter in wanted)
-    return kind(**{parameter.name: provide(parameter, providers, who) for parameter in wanted}), nested
-
-
-def _misnamed(kind: type) -> str:
-    own = [name for name, value in vars(kind).items() if not name.startswith("_") and inspect.isfunction(value)]
-    if own:
-        return f": it has {', '.join(map(repr, own))}; rename the one that does the work to 'execute'"
-    return ": write one that takes the arguments and does the work"
-
-
-def _class_doc(kind: type) -> str:
-    return inspect.cleandoc(kind.__doc__ or "")
-
-
-def _snake_case(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

@@ -5,9 +5,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from placet.errors import DuplicateToolError, ToolDefinitionError
+from placet.tools.class_tool import build_class_tool
 from placet.tools.plan import Providers
 from placet.tools.tool import DECLARATION, Declaration, Tool
-from placet.values.principal import EVERYONE
+from placet.tools.wire_tools import compile_tools
+from placet.values.json import JsonObject
+from placet.values.principal import EVERYONE, Principal
 from placet.values.tool import Effect, ToolSpec, VisibleTools
 
 PREFIXES: Final = ("functions.", "default_api.", "default_api:")
@@ -60,6 +63,29 @@ class Toolset:
             known = self._visible.setdefault(roles, VisibleTools(specs))
         return known
 
+    def schemas(
+        self, principal: Principal | Collection[str], form: str = "openai-chat", *, strict: bool = False
+    ) -> tuple[JsonObject, ...]:
+        """Return what a provider is told of the tools that this principal may see.
+
+        Args:
+            principal: A principal, or the roles of one.
+            form: `"openai-chat"`, `"openai-responses"`, `"anthropic"`, `"gemini"`, `"mcp"` or `"json-schema"`.
+            strict: Whether the provider is asked to keep to the schemas where it can. What it
+                cannot enforce, `placet.tools.wire_tools.compile_tools` reports.
+
+        Raises:
+            ConfigurationError: There is no such form.
+            ToolDefinitionError: The provider cannot be told of a tool.
+        """
+        roles = principal.roles if isinstance(principal, Principal) else frozenset(principal)
+        seen = self.visible(roles)
+        key = f"schemas:{form}:{'strict' if strict else 'relaxed'}"
+        entries: tuple[JsonObject, ...] | None = seen.wire.get(key)
+        if entries is None:
+            entries = seen.wire[key] = tuple(tool.entry for tool in compile_tools(seen.specs, form, strict=strict))
+        return entries
+
     def combine(self, *others: "Toolset") -> "Toolset":
         """Return one toolset of all of them.
 
@@ -103,7 +129,7 @@ def _build(given: Any, providers: Mapping[type, Any]) -> Tool:
     kind = given if isinstance(given, type) else type(given)
     declaration = vars(kind).get(DECLARATION)
     if isinstance(declaration, Declaration):
-        return declaration.build(providers, None if given is kind else given)
+        return build_class_tool(declaration, providers, None if given is kind else given)
     name = getattr(given, "__name__", None) or kind.__name__
     what = "class" if isinstance(given, type) or not callable(given) else "function"
     msg = f"{what} {name!r} is not declared as a tool: put @tool(effect=...) above it"

@@ -23,7 +23,7 @@ from typing_extensions import is_typeddict
 
 from placet.errors import ToolDefinitionError
 from placet.tools.arguments import Arguments, refuse
-from placet.tools.complaints import complain
+from placet.tools.complaints import complain, place_of
 from placet.tools.core_schema import Rewritten, rewrite_for_arguments
 from placet.tools.json_schema import schema_of
 from placet.tools.parameters import EMPTY, Parameter
@@ -149,29 +149,21 @@ def _whole_numbers(parsed: dict[str, Any], error: ValidationError) -> bytes | No
 
     JSON has one kind of number, and its schema calls 5.0 an integer.
     """
-    places = [item["loc"] for item in error.errors(include_url=False) if item["type"] == "int_type"]
-    mended = False
-    copy: Any = jiter.from_json(to_json(parsed)) if places else None
-    for place in places:
-        *way, last = place
-        here = copy
-        for part in way:
-            if (isinstance(here, dict) and part in here) or (isinstance(here, list) and isinstance(part, int) and part < len(here)):
-                here = here[part]
-        if isinstance(here, list) and isinstance(last, int) and last < len(here):
-            mended |= _mend_whole(here, last)
-        elif isinstance(here, dict):
-            key = last if last in here else next((part for part in reversed(way) if part in here), None)
-            mended |= key is not None and _mend_whole(here, key)
-    return _dump(copy).encode() if mended else None
+    copy: Any = None
+    for item in error.errors(include_url=False):
+        number = item["input"]
+        if item["type"] == "int_type" and isinstance(number, float) and _is_whole(number):
+            copy = copy if copy is not None else jiter.from_json(to_json(parsed))
+            *way, last = place_of(item, parsed)
+            holder = copy
+            for part in way:
+                holder = holder[part]
+            holder[last] = int(number)
+    return None if copy is None else _dump(copy).encode()
 
 
-def _mend_whole(holder: Any, key: Any) -> bool:
-    value = holder[key]
-    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT_FLOAT:
-        holder[key] = int(value)
-        return True
-    return False
+def _is_whole(number: float) -> bool:
+    return number.is_integer() and abs(number) <= MAX_EXACT_FLOAT
 
 
 def _filled(sent: Any, written: Any) -> Any:
