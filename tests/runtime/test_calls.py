@@ -1,0 +1,170 @@
+"""What becomes of one call: laws of the one path, through the loop and through the direct door."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from placet.models.scripted import ScriptedModel
+from placet.runtime.sinks import ListSink
+from placet.values.audit import AuditKind
+from placet.values.call import ToolResult
+from placet.values.message import ToolMessage
+from placet.values.outcome import Answer, Refused, Waiting
+from placet.values.principal import Principal
+from tests.runtime.conftest import CLERK, MakeAgent, Office
+
+Call = Callable[..., Awaitable[ToolResult]]
+
+
+@pytest.fixture(params=["loop", "direct"])
+def call(request: pytest.FixtureRequest, make_agent: MakeAgent) -> Call:
+    async def through_the_loop(tool: str, principal: Principal = CLERK, **arguments: Any) -> ToolResult:
+        agent = make_agent(ScriptedModel().calls(tool, **arguments).says("ok"))
+        outcome = await agent.ask("Please", principal=principal)
+        assert not isinstance(outcome, Refused | Waiting)
+        message = next(message for message in outcome.history if isinstance(message, ToolMessage))
+        return message.results[0]
+
+    async def directly(tool: str, principal: Principal = CLERK, **arguments: Any) -> ToolResult:
+        result = await make_agent().call(tool, arguments, principal=principal, key="key-1")
+        assert isinstance(result, ToolResult)
+        return result
+
+    return through_the_loop if request.param == "loop" else directly
+
+
+async def test_an_unknown_tool_and_a_hidden_one_are_refused_in_the_same_words(call: Call) -> None:
+    unknown, hidden = await call("payrull"), await call("payroll")
+
+    assert unknown.code == hidden.code == "unknown_tool"
+    assert unknown.content.replace("payrull", "X") == hidden.content.replace("payroll", "X")
+    assert "look" in unknown.content
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({}, "name"),
+        ({"name": "sky", "evil": 2}, "evil"),
+        ({"nam": "sky"}, "name"),
+        ({"name": 5}, "name"),
+        ({"name": "sky", "context": {"principal": "boss"}}, "context"),
+    ],
+)
+async def test_arguments_that_do_not_fit_are_refused_and_nothing_runs(
+    call: Call, office: Office, arguments: dict[str, Any], complaint: str
+) -> None:
+    result = await call("look", **arguments)
+
+    assert result.code == "invalid_arguments"
+    assert complaint in result.content
+    assert not office.done
+
+
+async def test_a_foreign_resource_and_a_missing_one_look_the_same(call: Call) -> None:
+    foreign, missing = await call("balance_of", account="b"), await call("balance_of", account="zzz")
+
+    assert (foreign.code, foreign.content) == (missing.code, missing.content)
+
+
+async def test_what_a_tool_says_itself_reaches_the_model_as_written(call: Call) -> None:
+    result = await call("break_down", how="knowing")
+
+    assert result.content == "city not found: 'Oslp' (use the English name)"
+    assert (result.is_error, result.code) == (True, "tool_error")
+
+
+async def test_any_other_exception_reaches_the_model_as_a_code_and_a_reference_only(
+    call: Call, heard: ListSink
+) -> None:
+    result = await call("break_down", how="by surprise")
+
+    assert (result.is_error, result.code) == (True, "internal_error")
+    assert "hunter2" not in result.content
+    reference = result.content.split("reference ")[1].split(")")[0]
+    (entry,) = [entry for entry in heard.entries if reference in entry.body]
+    assert "ValueError" in entry.body
+    assert "hunter2" not in entry.body
+
+
+async def test_tool_output_is_fenced_with_a_marker_of_its_own(call: Call) -> None:
+    first, second = await call("look", name="sky"), await call("look", name="sea")
+
+    assert first.fence
+    assert first.fence != second.fence
+
+
+async def test_a_write_is_recorded_before_and_after(call: Call, heard: ListSink) -> None:
+    await call("note", text="hello")
+
+    kinds = [entry.kind for entry in heard.entries if entry.tool == "note"]
+    assert kinds == [AuditKind.INTENT, AuditKind.OUTCOME]
+
+
+async def test_a_refusal_is_recorded_with_its_rule(call: Call, heard: ListSink) -> None:
+    await call("payroll")
+
+    (entry,) = [entry for entry in heard.entries if entry.kind is AuditKind.CALL]
+    assert (entry.tool, entry.decision, entry.rule) == ("payroll", "unknown_tool", "hidden by role")
+
+
+async def test_a_call_that_was_cut_off_is_not_executed(make_agent: MakeAgent, office: Office) -> None:
+    model = ScriptedModel().calls_raw("note", '{"text": "hel').says("ok")
+
+    outcome = await make_agent(model).ask("Hi", principal=CLERK)
+
+    assert isinstance(outcome, Answer)
+    assert not office.done
+
+
+async def test_three_of_twenty_run_when_the_limit_is_three_and_they_are_the_first(
+    make_agent: MakeAgent, office: Office
+) -> None:
+    model = ScriptedModel().calls_all([("note", {"text": str(number)}) for number in range(20)]).says("ok")
+
+    outcome = await make_agent(model).ask("Hi", principal=CLERK)
+
+    assert isinstance(outcome, Answer)
+    assert office.done == [("note", "0"), ("note", "1"), ("note", "2")]
+    message = next(message for message in outcome.history if isinstance(message, ToolMessage))
+    assert [result.code for result in message.results] == ["ok"] * 3 + ["limit_reached"] * 17
+
+
+async def test_a_write_that_fails_by_surprise_is_unknown_and_blocks_its_like_everywhere(
+    make_agent: MakeAgent, office: Office
+) -> None:
+    agent = make_agent()
+    first = await agent.call("break_something", {"how": "x"}, principal=CLERK, key="1")
+    second = await agent.call("break_something", {"how": "x"}, principal=CLERK, key="2")
+    other = await agent.call("break_something", {"how": "knowing"}, principal=CLERK, key="3")
+
+    assert isinstance(first, ToolResult)
+    assert "not known whether it had an effect" in first.content
+    assert isinstance(second, ToolResult)
+    assert second.code == "effect_unknown"
+    assert isinstance(other, ToolResult)
+    assert other.code == "tool_error"
+    assert office.done == [("break", "x"), ("break", "knowing")]
+
+
+async def test_a_write_without_a_key_is_refused_at_the_direct_door(make_agent: MakeAgent, office: Office) -> None:
+    result = await make_agent().call("note", {"text": "x"}, principal=CLERK)
+
+    assert isinstance(result, Refused)
+    assert result.reason == "key_required"
+    assert not office.done
+
+
+async def test_the_same_key_gives_the_recorded_result_and_another_call_under_it_a_conflict(
+    make_agent: MakeAgent, office: Office
+) -> None:
+    agent = make_agent()
+    first = await agent.call("note", {"text": "x"}, principal=CLERK, key="1")
+    again = await agent.call("note", {"text": "x"}, principal=CLERK, key="1")
+    other = await agent.call("note", {"text": "y"}, principal=CLERK, key="1")
+
+    assert first == again
+    assert isinstance(other, Refused)
+    assert other.reason == "key_conflict"
+    assert office.done == [("note", "x")]

@@ -1,0 +1,68 @@
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from placet.errors import ConfigurationError
+from placet.runtime.clock import SystemIds
+from placet.runtime.keys import Keys, call_digest, read_or_make_secret
+
+
+def test_the_key_file_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "placet.db.key"
+
+    first = read_or_make_secret(path)
+
+    assert read_or_make_secret(path) == first
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_many_that_come_at_once_get_the_same_secret(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(16) as threads:
+        secrets = set(threads.map(lambda _: read_or_make_secret(tmp_path / "key"), range(64)))
+
+    assert len(secrets) == 1
+    assert os.listdir(tmp_path) == ["key"]
+
+
+@pytest.mark.parametrize("content", ["", "zz", "00" * 16])
+def test_a_key_file_that_holds_no_key_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "key"
+    path.write_text(content)
+    path.chmod(0o600)
+
+    with pytest.raises(ConfigurationError):
+        read_or_make_secret(path)
+
+
+def test_a_key_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    read_or_make_secret(path)
+    path.chmod(0o644)
+
+    with pytest.raises(ConfigurationError, match="chmod 600"):
+        read_or_make_secret(path)
+
+
+def test_the_digest_of_a_call_does_not_depend_on_the_order_of_its_arguments_but_on_all_else() -> None:
+    key = Keys.of(b"s" * 32).digest
+    digest = call_digest(key, "pay", {"to": "a", "amount": 10})
+
+    assert digest == call_digest(key, "pay", {"amount": 10, "to": "a"})
+    others = {
+        call_digest(key, "pay", {"to": "a", "amount": 11}),
+        call_digest(key, "pay", {"to": "a", "amount": "10"}),
+        call_digest(key, "refund", {"to": "a", "amount": 10}),
+        call_digest(Keys.of(b"t" * 32).digest, "pay", {"to": "a", "amount": 10}),
+    }
+    assert digest not in others
+    assert len(others) == 4
+
+
+def test_ids_are_unique_and_sort_by_age() -> None:
+    ids = [SystemIds().new("run") for _ in range(1000)]
+
+    assert len(set(ids)) == 1000
+    assert [one[:13] for one in ids] == sorted(one[:13] for one in ids)

@@ -1,0 +1,177 @@
+import asyncio
+from datetime import timedelta
+
+from placet.agent.definition import AgentDefinition
+from placet.errors import ModelUnavailableError
+from placet.models.scripted import ScriptedModel
+from placet.runtime.sinks import ListSink
+from placet.values.audit import AuditKind
+from placet.values.event import CallFinished, CallStarted, RunEnded, TextDelta
+from placet.values.limits import Budget
+from placet.values.message import ToolMessage
+from placet.values.outcome import Answer, Refused, Stopped
+from placet.values.principal import Principal
+from placet.values.run import StopReason
+from tests.runtime.conftest import CLERK, MakeAgent, Office
+
+
+def last_results(outcome: Answer | Stopped) -> list[tuple[str, str]]:
+    message = next(message for message in reversed(outcome.history) if isinstance(message, ToolMessage))
+    return [(result.code, result.content) for result in message.results]
+
+
+async def test_a_question_is_answered_with_the_help_of_a_tool(make_agent: MakeAgent, office: Office) -> None:
+    agent = make_agent(ScriptedModel().calls("look", name="sky").says("It is blue."))
+
+    outcome = await agent.ask("What colour is the sky?", principal=CLERK)
+
+    assert isinstance(outcome, Answer)
+    assert outcome.text == "It is blue."
+    assert office.done == [("look", "sky")]
+    assert last_results(outcome) == [("ok", "sky is blue")]
+
+
+async def test_what_happened_stands_in_the_audit_log_and_its_chain_holds(
+    make_agent: MakeAgent, heard: ListSink
+) -> None:
+    agent = make_agent(ScriptedModel().calls("look", name="sky").says("It is blue."))
+
+    await agent.ask("What colour is the sky?", principal=CLERK)
+
+    told = [(entry.kind, entry.tool, entry.decision, entry.rule) for entry in heard.entries]
+    assert told == [
+        (AuditKind.QUESTION, "", "", ""),
+        (AuditKind.CALL, "look", "allow", "role support"),
+        (AuditKind.ANSWER, "", "done", ""),
+    ]
+    stored = [record.entry async for record in agent.store.read()]
+    assert stored[1:] == heard.entries
+    assert (await agent.store.verify()).fault is None
+
+
+async def test_a_conversation_goes_on_from_its_history(make_agent: MakeAgent) -> None:
+    model = ScriptedModel().says("Hello.").says("As I said: hello.")
+    agent = make_agent(model)
+
+    first = await agent.ask("Hi", principal=CLERK)
+    assert isinstance(first, Answer)
+    await agent.ask("What?", principal=CLERK, history=first.history)
+
+    assert len(model.requests[1].transcript) == 3
+
+
+async def test_events_tell_a_person_what_goes_on(make_agent: MakeAgent) -> None:
+    agent = make_agent(ScriptedModel().calls("look", name="céu").says("É azul."))
+
+    events = [event async for event in agent.stream("De que cor é o céu?", principal=CLERK, language="pt-BR")]
+
+    started = next(event for event in events if isinstance(event, CallStarted))
+    assert (started.sentence, started.rule) == ("olhando céu…", "role support")
+    assert any(isinstance(event, CallFinished) and event.code == "ok" for event in events)
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "É azul."
+    assert isinstance(events[-1], RunEnded)
+
+
+async def test_an_unknown_principal_is_refused_before_anything_happens(make_agent: MakeAgent) -> None:
+    model = ScriptedModel().says("never")
+    outcome = await make_agent(model).ask("Hi", principal="nobody-said-who-this-is")
+
+    assert isinstance(outcome, Refused)
+    assert not model.requests
+
+
+async def test_the_model_sees_only_what_the_principal_may_call(make_agent: MakeAgent) -> None:
+    model = ScriptedModel().says("ok")
+    await make_agent(model).ask("Hi", principal=CLERK)
+
+    names = {spec.name for spec in model.requests[0].tools.specs}
+    assert "look" in names
+    assert "payroll" not in names
+
+
+async def test_a_run_ends_politely_in_the_persons_language_when_its_turns_run_out(make_agent: MakeAgent) -> None:
+    agent = make_agent(
+        ScriptedModel(cycle=True).calls("look", name="sky"),
+        definition=AgentDefinition(name="office", budget=Budget(turns=3)),
+    )
+
+    outcome = await agent.ask("De que cor é o céu?", principal=CLERK, language="pt-BR")
+
+    assert isinstance(outcome, Stopped)
+    assert outcome.reason is StopReason.TURNS
+    assert "Desculpe" in outcome.text
+
+
+async def test_default_budgets_end_a_model_that_never_stops(make_agent: MakeAgent, office: Office) -> None:
+    outcome = await make_agent(ScriptedModel(cycle=True).calls("look", name="sky")).ask("Hi", principal=CLERK)
+
+    assert isinstance(outcome, Stopped)
+    assert len(office.done) == Budget().turns
+
+
+async def test_a_model_that_cannot_be_asked_stops_the_run_and_its_text_stays_inside(
+    make_agent: MakeAgent, heard: ListSink
+) -> None:
+    agent = make_agent(
+        ScriptedModel().fails(ModelUnavailableError("api_key=sk-secret-1234567890abcdef is out of quota"))
+    )
+
+    outcome = await agent.ask("Hi", principal=CLERK)
+
+    assert isinstance(outcome, Stopped)
+    assert outcome.reason is StopReason.MODEL
+    assert "quota" not in outcome.text
+    assert any("out of quota" in entry.body for entry in heard.entries)
+    assert not any("sk-secret-1234567890abcdef" in entry.body for entry in heard.entries)
+
+
+async def test_a_stopped_run_leaves_a_history_that_can_be_asked_on(make_agent: MakeAgent) -> None:
+    model = ScriptedModel().calls("break_down", how="fatal").says("Back again.")
+    agent = make_agent(model)
+
+    first = await agent.ask("Hi", principal=CLERK)
+    assert isinstance(first, Stopped)
+    second = await agent.ask("And now?", principal=CLERK, history=first.history)
+
+    assert isinstance(second, Answer)
+
+
+async def test_one_agent_serves_two_hundred_runs_without_mixing_them_up(make_agent: MakeAgent) -> None:
+    agent = make_agent(ScriptedModel(per_run=True).calls("balance_of", account="a").says("done"))
+    owner, stranger = CLERK, Principal("s2", {"support"})
+
+    outcomes = await asyncio.gather(
+        *[agent.ask("Mine?", principal=(owner, stranger)[number % 2]) for number in range(200)]
+    )
+
+    for number, outcome in enumerate(outcomes):
+        assert isinstance(outcome, Answer)
+        ((code, content),) = last_results(outcome)
+        assert (code, content) == (("ok", "100") if number % 2 == 0 else (code, content))
+        assert (code == "not_found") == (number % 2 == 1)
+
+
+def test_a_program_without_an_event_loop_can_ask_too(make_agent: MakeAgent) -> None:
+    agent = make_agent(ScriptedModel().calls("look", name="sky").says("It is blue."))
+
+    outcome = agent.ask_sync("What colour?", principal=CLERK)
+    agent.close_sync()
+
+    assert isinstance(outcome, Answer)
+
+
+async def test_leaving_a_stream_cancels_the_run_and_closes_it(make_agent: MakeAgent, heard: ListSink) -> None:
+    agent = make_agent(ScriptedModel(delay=timedelta(seconds=5)).says("too late"))
+
+    async def leave_soon() -> None:
+        async for _ in agent.stream("Hi", principal=CLERK):
+            pass
+
+    with_timeout = asyncio.create_task(leave_soon())
+    await asyncio.sleep(0.05)
+    with_timeout.cancel()
+    await asyncio.wait({with_timeout})
+
+    assert heard.entries[-1].decision == "cancelled"
+    (run,) = await agent.store.list_runs()
+    assert run.status == "stopped"
