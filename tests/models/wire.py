@@ -161,3 +161,49 @@ def as_stream(message: dict[str, Any]) -> list[dict[str, Any]]:
         deltas.append({"tool_calls": [{**call, "index": index, "function": function}]})
         deltas += [{"tool_calls": [{"index": index, "function": {"arguments": piece}}]} for piece in rest]
     return deltas
+
+
+def message(content: Sequence[dict[str, Any]], stop_reason: str | None = "end_turn", **extra: Any) -> dict[str, Any]:
+    """A whole message of Anthropic."""
+    usage = {"input_tokens": 5, "cache_read_input_tokens": 3, "cache_creation_input_tokens": 2, "output_tokens": 7}
+    return {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "served-model", "content": list(content),
+        "stop_reason": stop_reason, "stop_sequence": None, "usage": usage, **extra,
+    }  # fmt: skip
+
+
+def as_message_stream(whole_message: dict[str, Any]) -> list[dict[str, Any]]:
+    """A whole message of Anthropic as the events of its stream, each block in pieces."""
+    usage = whole_message["usage"]
+    end = {"stop_reason": whole_message["stop_reason"], "stop_details": whole_message.get("stop_details")}
+    items: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {**whole_message, "content": [], "stop_reason": None,
+                                              "usage": {**usage, "output_tokens": 1}}},
+        {"type": "ping"},
+    ]  # fmt: skip
+    for index, block in enumerate(whole_message["content"]):
+        start, deltas = dict(block), list[dict[str, Any]]()
+        match block["type"]:
+            case "text":
+                start["text"] = ""
+                middle = len(block["text"]) // 2
+                deltas = [
+                    {"type": "text_delta", "text": part} for part in (block["text"][:middle], block["text"][middle:])
+                ]
+            case "thinking":
+                start.update(thinking="", signature="")
+                deltas = [
+                    {"type": "thinking_delta", "thinking": block["thinking"]},
+                    {"type": "signature_delta", "signature": block["signature"]},
+                ]
+            case "tool_use" | "server_tool_use":
+                start["input"] = {}
+                text = block["input"] if isinstance(block["input"], str) else json.dumps(block["input"])
+                deltas = [{"type": "input_json_delta", "partial_json": part} for part in ("", text[:5], text[5:])]
+        items.append({"type": "content_block_start", "index": index, "content_block": start})
+        items += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+        items.append({"type": "content_block_stop", "index": index})
+    if whole_message["stop_reason"] is not None:
+        items.append({"type": "message_delta", "delta": end, "usage": {"output_tokens": usage["output_tokens"]}})
+        items.append({"type": "message_stop"})
+    return items

@@ -7,7 +7,7 @@ of calls without any call is a contradiction.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
 from placet.errors import ModelProtocolError
 from placet.models.call_ids import make_unique
@@ -131,7 +131,7 @@ class ChatAccumulator:
     def _read_envelope(self, body: object) -> Mapping[str, Any] | None:
         """Return the first choice, if there is one; note what stands around it."""
         if not isinstance(body, Mapping):
-            raise ModelProtocolError(f"the model's answer is no JSON object but {_show(body)}; is this the right URL?")
+            raise ModelProtocolError(f"the model's answer is no JSON object but {show(body)}; is this the right URL?")
         choices = body.get("choices")
         if isinstance(body.get("model"), str):
             self._model = body["model"]
@@ -140,12 +140,10 @@ class ChatAccumulator:
         if choices is None and (self._streamed or "choices" in body):
             return None  # some servers send their usage, or a heartbeat, without any
         if not isinstance(choices, Sequence) or isinstance(choices, str):
-            raise ModelProtocolError(
-                f"the model's answer has no list of choices: {_show(body)}; is this the right URL?"
-            )
+            raise ModelProtocolError(f"the model's answer has no list of choices: {show(body)}; is this the right URL?")
         for choice in choices:
             if not isinstance(choice, Mapping):
-                raise ModelProtocolError(f"a choice of the model's answer is no object but {_show(choice)}")
+                raise ModelProtocolError(f"a choice of the model's answer is no object but {show(choice)}")
             if choice.get("index") in (0, None):
                 self._answered = True
                 self._read_finish(choice.get("finish_reason"))
@@ -159,7 +157,7 @@ class ChatAccumulator:
 
     def _read_words(self, message: object) -> str:
         if not isinstance(message, Mapping):
-            raise ModelProtocolError(f"the model's answer holds no message but {_show(message)}")
+            raise ModelProtocolError(f"the model's answer holds no message but {show(message)}")
         text = _read_text(message.get("content"))
         if text:
             self._texts.append(text)
@@ -176,22 +174,18 @@ class ChatAccumulator:
 def read_usage(usage: Mapping[str, Any]) -> Usage:
     """Return what a server has counted; what it has not counted is 0."""
     details = usage.get("prompt_tokens_details")
-    cost = usage.get("cost")  # OpenRouter says what it charges
+    cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
     return Usage(
-        input_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
-        cached_tokens=_count(details.get("cached_tokens")) if isinstance(details, Mapping) else 0,
-        cost=float(cost) if _is_amount(cost) else 0.0,
+        input_tokens=int(read_amount(usage.get("prompt_tokens"))),
+        output_tokens=int(read_amount(usage.get("completion_tokens"))),
+        cached_tokens=int(read_amount(cached)),
+        cost=float(read_amount(usage.get("cost"))),  # OpenRouter says what it charges
     )
 
 
-def _count(value: object) -> int:
-    return int(value) if _is_amount(value) else 0
-
-
-def _is_amount(value: object) -> TypeGuard[int | float]:
-    """Whether this can be added up: a budget must not be blinded by NaN or by a negative price."""
-    return isinstance(value, int | float) and math.isfinite(value) and value > 0
+def read_amount(value: object) -> float:
+    """Return an amount, or 0 for what is none: a budget must not be blinded by NaN or a negative price."""
+    return value if isinstance(value, int | float) and math.isfinite(value) and value > 0 else 0
 
 
 def _weigh(finish: Finish | None, *, refused: bool, called: bool) -> Finish:
@@ -211,7 +205,7 @@ def _list_calls(message: object) -> list[object]:
         older = message.get("function_call")
         return [{"index": 0, "function": older}] if older else []
     if not isinstance(entries, list):
-        raise ModelProtocolError(f"the model's answer has tool_calls that are no list but {_show(entries)}")
+        raise ModelProtocolError(f"the model's answer has tool_calls that are no list but {show(entries)}")
     return entries
 
 
@@ -241,7 +235,7 @@ def _read_text(content: object) -> str:
         return "".join(
             part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)
         )
-    raise ModelProtocolError(f"the model's words are no text but {_show(content)}")
+    raise ModelProtocolError(f"the model's words are no text but {show(content)}")
 
 
 def _join(before: Json, more: Any) -> Any:
@@ -253,6 +247,7 @@ def _join(before: Json, more: Any) -> Any:
     return more
 
 
-def _show(value: object) -> str:
+def show(value: object) -> str:
+    """Return a value as an error message shows it: the beginning."""
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:200]}…"

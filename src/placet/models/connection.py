@@ -22,10 +22,22 @@ from placet.errors import ConfigurationError, ModelError, ModelProtocolError, Mo
 RETRIES: Final = 2
 """How often a request is sent again after a time-out, a lost connection, 408, 409, 429 or 5xx."""
 
+NO_KEY: Final = "none"
+"""Sent where a server asks for no key: the SDKs ask for one."""
+
 CONNECT_SECONDS: Final = 5.0
 
 _LATER: Final = frozenset({408, 409, 425, 429})
-_NEVER: Final = ("invalid", "authentication", "permission", "not_found", "unsupported", "billing", "context_length")
+_NEVER: Final = (
+    "invalid",
+    "authentication",
+    "permission",
+    "not_found",
+    "unsupported",
+    "billing",
+    "too_large",
+    "context_length",
+)
 """Words in the code of an error without a status that say that it will stay."""
 _TRANSPORT_ERRORS: Final = (
     httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, ssl.SSLError, OSError, anyio.EndOfStream,
@@ -172,21 +184,20 @@ class Connection:
 
     def _map(self, error: Exception) -> ModelError:
         """Return our error for a foreign one."""
-        text = self._redact(str(error) or type(error).__name__)
+        body = getattr(error, "body", None)
+        text = self._redact(_read_message(body) or str(error) or type(error).__name__)
         if isinstance(error, ValueError):
             return ModelProtocolError(f"{self._target} sent what is no JSON: {text}")
         status = getattr(error, "status_code", None) if isinstance(error, self._sdk.status_error) else None
         if isinstance(status, int) and status >= 400:
             return self._judge(status, text)
-        body = getattr(error, "body", None)
         return self._judge(_read_code(body), text) if body else ModelUnavailableError(f"{self._target}: {text}")
 
     def _check_body(self, body: object) -> None:
         """Raise when an answer with status 200 is an error in disguise, as proxies send it."""
         error = body.get("error") if isinstance(body, Mapping) else None
         if error:
-            message = error.get("message") if isinstance(error, Mapping) else None
-            raise self._judge(_read_code(error), self._redact(str(message or error)))
+            raise self._judge(_read_code(error), self._redact(_read_message(error) or str(error)))
 
     def _judge(self, code: int | str, text: str) -> ModelError:
         if _is_passing(code):
@@ -216,6 +227,13 @@ def check_key(key: str) -> str:
             "the API key holds blanks, line ends or letters that no HTTP header takes; copy it again"
         )
     return key
+
+
+def _read_message(body: object) -> str:
+    """Return the words of an error's body, or an empty text."""
+    error = body.get("error", body) if isinstance(body, Mapping) else None
+    message = error.get("message") if isinstance(error, Mapping) else None
+    return message if isinstance(message, str) else ""
 
 
 def _read_code(body: object) -> int | str:

@@ -16,9 +16,10 @@ from placet.errors import ConfigurationError
 from placet.models.accumulator import ChatAccumulator
 from placet.models.call_ids import collect_call_ids
 from placet.models.chat_messages import ChatMessages, write_tools
-from placet.models.connection import RETRIES, Connection, Sdk, check_key
+from placet.models.connection import NO_KEY, RETRIES, Connection, Sdk, check_key
 from placet.models.history import HistoryWriter, write_json
 from placet.models.quirks import Quirks, find_quirks
+from placet.models.settings import check_settings
 from placet.ports import ModelAnswer, ModelRequest, OnText
 from placet.values.json import Json, JsonObject
 from placet.values.tool import VisibleTools
@@ -150,18 +151,6 @@ def _name_tools(tools: VisibleTools) -> frozenset[str]:
     return names
 
 
-def check_settings(settings: Mapping[str, Json], ours: frozenset[str], name: str) -> Mapping[str, Json]:
-    """Return the settings, if they say nothing that placet says.
-
-    Raises:
-        ConfigurationError: They do.
-    """
-    clash = ours & settings.keys()
-    if clash:
-        raise ConfigurationError(f"settings of {name!r} cannot say {sorted(clash)}: placet says it; leave it out")
-    return settings
-
-
 def connect_openai(
     path: str,
     name: str,
@@ -179,7 +168,7 @@ def connect_openai(
     key = api_key if api_key is not None or base_url is not None else os.environ.get("OPENAI_API_KEY")
     if not key and base_url is None:
         raise ConfigurationError(f"{name!r} needs an API key: set OPENAI_API_KEY or pass api_key=…")
-    key = check_key(key or "none")  # local servers ask for none, the SDK for some
+    key = check_key(key or NO_KEY)
     extra: dict[str, Any] = dict(headers or {})
     if base_url is not None:  # what the environment says of an OpenAI account is no other server's business
         extra = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit(), **extra}
@@ -199,4 +188,4 @@ def connect_openai(
         status_error=APIStatusError,
         options={"security": {"bearer_auth": True}},
     )
-    return Connection(sdk, path, name, key)
+    return Connection(sdk, path, name, key if key != NO_KEY else "")

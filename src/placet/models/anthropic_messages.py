@@ -1,0 +1,154 @@
+"""AnthropicMessages: Anthropic's own wire, with thinking carried from turn to turn.
+
+The Anthropic SDK carries the requests; what is in them and what comes back is ours. Importing
+this module imports the SDK, which takes a while: `placet.models.open` does so only when used.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from anthropic import AnthropicError, APIStatusError, AsyncAnthropic, AsyncStream
+
+from placet.agent.fence import FENCE_RULE
+from placet.errors import ConfigurationError
+from placet.models.call_ids import ANTHROPIC_CALL_IDS, collect_call_ids
+from placet.models.connection import NO_KEY, RETRIES, Connection, Sdk, check_key
+from placet.models.history import HistoryWriter, write_json
+from placet.models.messages_history import OPENING, MessagesHistory, write_tools
+from placet.models.messages_reader import MessagesReader
+from placet.models.settings import check_settings
+from placet.ports import ModelAnswer, ModelRequest, OnText
+from placet.values.json import Json
+from placet.values.message import UserMessage
+from placet.values.tool import VisibleTools
+
+MAX_TOKENS: Final = 8192
+"""The wire wants a limit. An answer that reaches it is cut, and its calls are not run."""
+
+_OURS: Final = frozenset({"model", "messages", "system", "tools", "tool_choice", "stream"})
+_CHOICES: Final = {"required": "any", "none": "none"}
+
+
+class AnthropicMessages:
+    """Asks a model over Anthropic Messages, streamed or whole.
+
+    Args:
+        model: As the provider names it.
+        base_url: Of a server that speaks Messages; None for Anthropic itself.
+        api_key: None takes `ANTHROPIC_API_KEY` for Anthropic itself; it is never sent to
+            another server by itself.
+        max_tokens: At most so many in one answer.
+        settings: What every request says, as `{"thinking": {"type": "adaptive"}}`; a request's
+            own settings go before. No temperature is set: the API refuses one.
+        max_retries: How often a request that failed for the moment is sent again.
+        headers: Further headers.
+
+    Attributes:
+        name: The id under which it was made.
+        writes_prose: True.
+
+    Raises:
+        ConfigurationError: There is no API key, or one that cannot be sent; or a setting says
+            what placet says.
+    """
+
+    writes_prose = True
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        max_tokens: int = MAX_TOKENS,
+        settings: Mapping[str, Json] | None = None,
+        max_retries: int = RETRIES,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.name = f"anthropic:{model}" if base_url is None else f"anthropic:{model}@{base_url}"
+        self.provider = f"anthropic@{urlsplit(base_url).netloc if base_url else 'api.anthropic.com'}"
+        self._model = model
+        self._settings = {"max_tokens": max_tokens, **check_settings(settings or {}, _OURS, self.name)}
+        key = api_key if api_key is not None or base_url is not None else os.environ.get("ANTHROPIC_API_KEY")
+        if not key and base_url is None:
+            raise ConfigurationError(f"{self.name!r} needs an API key: set ANTHROPIC_API_KEY or pass api_key=…")
+        key = check_key(key or NO_KEY)
+
+        def connect() -> Any:
+            return AsyncAnthropic(
+                api_key=key,
+                base_url=base_url or os.environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com",
+                max_retries=max_retries,
+                default_headers=headers,
+                open_telemetry=False,  # placet has spans of its own, which redact
+            )
+
+        sdk = Sdk(
+            connect=connect,
+            stream=AsyncStream[object],
+            root=AnthropicError,
+            status_error=APIStatusError,
+            options={},
+        )
+        self._connection = Connection(sdk, "/v1/messages", self.name, key if key != NO_KEY else "")
+        self._history = HistoryWriter(MessagesHistory(self.provider).write_turn, ANTHROPIC_CALL_IDS, self.provider)
+
+    async def answer(self, request: ModelRequest, on_text: OnText | None = None) -> ModelAnswer:
+        """Return what the model says; see `placet.ports.ModelClient.answer`.
+
+        Raises:
+            ModelUnavailableError: Out of reach or overloaded, after bounded retries.
+            ModelRequestError: The provider refuses the request.
+            ModelProtocolError: The answer cannot be understood.
+            ConfigurationError: A setting of the request says what placet says.
+        """
+        body = self._write_body(request, stream=on_text is not None)
+        reader = MessagesReader()
+        if on_text is None:
+            reader.read(await self._connection.ask(body, request.timeout))
+        else:
+
+            def take(event: object) -> None:
+                text = reader.add(event)
+                if text:
+                    on_text(text)
+
+            await self._connection.stream(body, request.timeout, take)
+        return reader.finish(collect_call_ids(request.transcript), f"{len(request.transcript)}", self.provider)
+
+    async def close(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._connection.close()
+
+    def _write_body(self, request: ModelRequest, *, stream: bool) -> bytes:
+        fields: dict[str, Any] = {
+            "model": self._model,
+            **self._settings,
+            **check_settings(request.settings, _OURS, self.name),
+        }
+        if stream:
+            fields["stream"] = True
+        specs = request.tools.specs
+        prompt = "\n\n".join(part for part in (request.system, FENCE_RULE if specs else "") if part.strip())
+        if prompt:
+            fields["system"] = prompt
+        if specs and request.tool_choice in _CHOICES:
+            fields["tool_choice"] = {"type": _CHOICES[request.tool_choice]}
+        if request.output_schema is not None:
+            form = {"type": "json_schema", "schema": request.output_schema}
+            fields["output_config"] = {**(fields.get("output_config") or {}), "format": form}
+        messages = self._history.write(request.transcript)
+        if not request.transcript or not isinstance(request.transcript[0], UserMessage):
+            messages.insert(0, OPENING)
+        parts = [write_json(fields)[:-1], b',"messages":[', b",".join(messages), b"]"]
+        if specs:
+            parts += [b',"tools":', self._write_tools(request.tools)]
+        return b"".join([*parts, b"}"])
+
+    def _write_tools(self, tools: VisibleTools) -> bytes:
+        written: bytes | None = tools.wire.get("anthropic-messages")
+        if written is None:
+            written = tools.wire["anthropic-messages"] = write_tools(tools.specs)
+        return written
