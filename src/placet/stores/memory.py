@@ -203,9 +203,9 @@ class MemoryStore:
     async def list_approvals(
         self, *, run_id: str | None = None, statuses: Sequence[ApprovalStatus] = (), limit: int = 100
     ) -> Sequence[ApprovalRequest]:
-        """Return requests, oldest first."""
+        """Return requests, oldest first, without the hashes of their tokens."""
         found = [
-            request
+            replace(request, token_hash="")
             for request in self._approvals.values()
             if run_id in (None, request.run_id) and (not statuses or request.status in statuses)
         ]
