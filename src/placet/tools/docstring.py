@@ -56,7 +56,8 @@ def _parameters(doc: str) -> dict[str, str]:
     from griffe import DocstringSectionOtherParameters, DocstringSectionParameters  # noqa: PLC0415 - as above
 
     described: dict[str, str] = {}
-    for section in Parsed(doc, lineno=1).parse("google", warnings=False):
+    # A first line of our own: the parser takes no section for one with which a docstring begins.
+    for section in Parsed(f"Tool.\n\n{doc}", lineno=1).parse("google", warnings=False):
         if isinstance(section, DocstringSectionParameters | DocstringSectionOtherParameters):
             for parameter in section.value:
                 words = " ".join(parameter.description.split())
