@@ -31,4 +31,6 @@ def open_store_from_url(url: str, *, key: bytes) -> Store:
                 f"a PostgreSQL store needs the package {error.name!r}: pip install 'placet[postgres]'"
             ) from error
         return store
-    raise ConfigurationError(f"not the URL of a store: {url!r}; write 'memory:', 'sqlite:///placet.db' or 'postgresql://…'")
+    raise ConfigurationError(
+        f"not the URL of a store: {url!r}; write 'memory:', 'sqlite:///placet.db' or 'postgresql://…'"
+    )
