@@ -1,0 +1,147 @@
+"""The rules of the guard: each a question over the facts of a query.
+
+Rules have no order that matters to what is let through; the first that objects is told.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from placet.database.answer import Fix
+from placet.database.facts import Facts, NameUse
+from placet.database.hints import construct_hint, function_hint
+from placet.database.objection import Objection
+from placet.database.policy import FUNCTIONS, LARGEST_LENGTH, LARGEST_VALUE, NODES, SAMPLES, TYPES, VALUES, Policy
+from placet.database.relation import OpenData, Relation, nearest
+from placet.database.sizes import POWER, is_bounded_power, is_small, size_problem
+
+Rule: TypeAlias = Callable[[Facts, OpenData, Policy], Iterator[Objection]]
+"""One question about a query. It must be pure."""
+
+_CATALOG: Final = ((), ("pg_catalog",))
+_PADDED: Final = frozenset({"bpchar", "bit", "char"})
+
+
+def find(use: NameUse, data: OpenData) -> Relation | None:
+    """Return the open relation that a name in a query reaches, or None."""
+    match use.parts:
+        case (name,):
+            return data.find(name)
+        case (schema, name):
+            return data.find(name, schema)
+        case _:
+            return None
+
+
+def is_one_query(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
+    """One statement, and it reads."""
+    if not facts.statements:
+        yield Objection("empty", "there is no query", Fix.SQL, "write one SELECT")
+    elif len(facts.statements) > 1:
+        message = f"these are {len(facts.statements)} statements; one at a time is run"
+        yield Objection("several_statements", message, Fix.SQL)
+    elif facts.statements != ("SelectStmt",):
+        message = f"this is a statement of the kind {facts.statements[0].removesuffix('Stmt')}"
+        hint = "only SELECT, WITH … SELECT, VALUES and TABLE are run here; nothing can be changed"
+        yield Objection("not_a_query", message, hint=hint)
+
+
+def has_known_nodes(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
+    """Nothing in the tree that is not on the list, wherever it stands."""
+    for node, position in facts.nodes.items():
+        if node not in NODES:
+            message = f"a construct is not open here: {node}"
+            yield Objection("construct_not_allowed", message, hint=construct_hint(node), position=position)
+
+
+def reads_open_relations(facts: Facts, data: OpenData, _policy: Policy) -> Iterator[Objection]:
+    """Every relation is open. One that is not and one that does not exist are told alike."""
+    for use in facts.relations:
+        if find(use, data) is None:
+            hint = "there are: " + ", ".join(data.names)
+            similar = data.nearest(use.parts[-1])
+            message = f"there is no relation {use.text!r}"
+            yield Objection("unknown_relation", message, Fix.SQL, hint, use.position, similar)
+
+
+def calls_listed_functions(facts: Facts, _data: OpenData, policy: Policy) -> Iterator[Objection]:
+    """Every function is on the list or granted, and makes no size out of a number."""
+    for use in facts.functions:
+        name = use.parts[-1]
+        if name in FUNCTIONS and use.parts[:-1] in _CATALOG:
+            if problem := size_problem(name, use.arguments):
+                yield Objection("too_large", problem, Fix.SQL, position=use.position)
+        elif use.text not in policy.functions:
+            hint = function_hint(name)
+            message = f"the function {use.text!r} is not open here"
+            fix = Fix.SQL if hint else Fix.POLICY
+            yield Objection("function_not_allowed", message, fix, hint, use.position, nearest(name, FUNCTIONS))
+    for use in facts.values:
+        if use.text not in VALUES:
+            yield Objection("function_not_allowed", f"{use.text!r} is not open here", position=use.position)
+
+
+def names_listed_types(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
+    """Every type is on the list, and none pads a value to a large one."""
+    for use in facts.types:
+        name = use.parts[-1]
+        if use.is_open_ended or name not in TYPES or use.parts[:-1] not in _CATALOG:
+            message = f"the type {use.text!r} is not open here"
+            yield Objection("type_not_allowed", message, position=use.position, nearest=nearest(name, TYPES))
+        elif name in _PADDED and not all(is_small(modifier) for modifier in use.arguments):
+            message = f"the type pads a value to more than {LARGEST_LENGTH} characters"
+            yield Objection("too_large", message, Fix.SQL, "use text or varchar", use.position)
+
+
+def uses_bare_operators(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
+    """No operator and no collation names a schema: operators are functions."""
+    for use in facts.operators:
+        if len(use.parts) > 1:
+            message = f"the operator {use.text!r} names a schema"
+            yield Objection("operator_not_allowed", message, hint="write it bare", position=use.position)
+        elif not is_bounded_power(use.arguments):
+            yield Objection("too_large", POWER, Fix.SQL, position=use.position)
+    for use in facts.collations:
+        if len(use.parts) > 1:
+            message = f"the collation {use.text!r} names a schema"
+            yield Objection("collation_not_allowed", message, hint="write it bare", position=use.position)
+
+
+def calls_nothing_by_a_dot(facts: Facts, _data: OpenData, policy: Policy) -> Iterator[Objection]:
+    """No name after a dot is that of a function: `c.f` calls `f(c)` when `c` has no such column."""
+    granted = {name.partition(".")[2] for name in policy.functions}
+    for use in facts.long_columns:
+        message = f"{use.text!r} has more than two parts"
+        yield Objection("long_column", message, Fix.SQL, "write alias.column", use.position)
+    for use in facts.notations:
+        name = use.parts[-1]
+        if name in policy.row_functions and name not in FUNCTIONS and name not in granted:
+            yield Objection("unknown_column", f"there is no column {name!r}", Fix.SQL, position=use.position)
+
+
+def samples_plainly(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
+    """Samples are of the two built-in methods, by constants."""
+    for use in facts.samples:
+        is_plain = len(use.parts) == 1 and use.parts[0] in SAMPLES
+        if not is_plain or not all(argument.is_constant for argument in use.arguments):
+            hint = "write TABLESAMPLE bernoulli (5), with a number"
+            yield Objection("sample_not_allowed", "this sample is not open here", Fix.SQL, hint, use.position)
+
+
+def builds_bounded_values(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
+    """No value grows out of itself."""
+    if facts.largest_value > LARGEST_VALUE:
+        message = "the query builds a value out of itself again and again; it would become too large"
+        yield Objection("too_large", message, Fix.NARROW)
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    is_one_query,
+    has_known_nodes,
+    reads_open_relations,
+    calls_listed_functions,
+    names_listed_types,
+    uses_bare_operators,
+    calls_nothing_by_a_dot,
+    samples_plainly,
+    builds_bounded_values,
+)

@@ -1,0 +1,313 @@
+# ruff: noqa: S608 - the queries are what is tested
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from placet.database.answer import Fix, SqlRefusal
+from placet.database.caps import Caps
+from placet.database.facts import Facts, Measure, Unparsable
+from placet.database.guard import Guard, Passed
+from placet.database.libpg import PostgastParser
+from placet.database.relation import OpenData, Relation
+from placet.database.rules import RULES, Rule
+from tests.database.sandbox_cases import LEFT_TO_THE_DATABASE, OPEN, POLICY, POSTGRES_CASES, Case
+
+GUARD: Final = Guard(PostgastParser(), OPEN, POLICY)
+
+
+def refuse(sql: str) -> SqlRefusal:
+    answer = GUARD.check(sql)
+    assert isinstance(answer, SqlRefusal), f"let through: {sql}"
+    assert answer.code != "not_checked", answer.detail
+    return answer
+
+
+def allow(sql: str) -> Passed:
+    answer = GUARD.check(sql)
+    assert isinstance(answer, Passed), answer
+    return answer
+
+
+@pytest.mark.parametrize("case", POSTGRES_CASES, ids=lambda case: case.id)
+def test_every_case_gets_its_answer(case: Case) -> None:
+    if case.is_allowed or case.id in LEFT_TO_THE_DATABASE:
+        allow(case.sql)
+    else:
+        refuse(case.sql)
+
+
+WITHOUT_THE_RULE: Final = {
+    "is_one_query": "SELECT 1; SELECT 2",
+    "has_known_nodes": "SELECT * FROM orders FOR UPDATE",
+    "reads_open_relations": "SELECT * FROM hr.payroll",
+    "calls_listed_functions": "SELECT pg_advisory_lock(id) FROM orders",
+    "names_listed_types": "SELECT 'hr.payroll'::regclass",
+    "uses_bare_operators": "SELECT total OPERATOR(public.+) 1 FROM orders",
+    "calls_nothing_by_a_dot": "SELECT c.wipe FROM counties c",
+    "samples_plainly": "SELECT * FROM orders TABLESAMPLE bernoulli (id)",
+    "builds_bounded_values": "WITH a AS (SELECT 'xxxxxxxxxx' s)"
+    + "".join(
+        f", {name} AS (SELECT s||s||s||s||s||s||s||s||s||s s FROM {before})"
+        for before, name in zip("abcdefg", "bcdefgh", strict=True)
+    )
+    + " SELECT s FROM h",
+}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_each_rule_alone_stops_what_the_others_let_through(rule: Rule) -> None:
+    attack = WITHOUT_THE_RULE[rule.__name__]
+    others = tuple(other for other in RULES if other is not rule)
+
+    assert isinstance(Guard(PostgastParser(), OPEN, POLICY).check(attack), SqlRefusal)
+    assert isinstance(Guard(PostgastParser(), OPEN, POLICY, rules=others).check(attack), Passed)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH orders AS (SELECT 1 AS id) SELECT id FROM orders",
+        "WITH a AS (SELECT 1 x), b AS (SELECT x FROM a) SELECT * FROM b",
+        "WITH RECURSIVE a AS (SELECT x FROM b), b AS (SELECT 1 x) SELECT * FROM a",
+        "WITH a AS (SELECT 1 x) SELECT (SELECT x FROM a), y.* FROM (SELECT * FROM a) y",
+        "WITH a AS (SELECT 1 x) SELECT x FROM a UNION SELECT x FROM a",
+    ],
+)
+def test_a_name_of_with_is_a_relation_where_it_is_in_scope(sql: str) -> None:
+    allow(sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH payroll AS (SELECT * FROM payroll) SELECT * FROM payroll",
+        "WITH a AS (SELECT * FROM b), b AS (SELECT 1) SELECT * FROM a",
+        "SELECT * FROM (WITH secret AS (SELECT 1) SELECT * FROM secret) q, secret",
+        "WITH payroll AS (SELECT 1) SELECT * FROM hr.payroll",
+    ],
+)
+def test_a_name_of_with_hides_nothing_outside_its_scope(sql: str) -> None:
+    assert refuse(sql).code == "unknown_relation"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 'x'::char(10000000)",
+        "SELECT B'1'::bit(80000000)",
+        "SELECT lpad(name, length(name) * 1000000, 'x') FROM counties",
+        "SELECT power(9.9, 40000)",
+        "SELECT 10::numeric ^ total FROM orders",
+        "SELECT to_char(total, name) FROM orders, counties",
+        "SELECT count(*) FROM generate_series(1, 10 * 1000000000) g",
+        "SELECT * FROM generate_series('0001-01-01'::timestamp, '9999-12-31', '1 second') g",
+        "SELECT * FROM generate_series(now(), now() + interval '1 year', '1 second') g",
+        (
+            "WITH a AS (SELECT replace('aaaaaaaaaa', 'a', 'aaaaaaaaaa') s), "
+            "b AS (SELECT replace(s, 'a', s) s FROM a), c AS (SELECT replace(s, 'a', s) s FROM b) "
+            "SELECT s||s||s||s||s||s||s FROM c"
+        ),
+    ],
+)
+def test_no_size_is_made_out_of_a_number(sql: str) -> None:
+    assert refuse(sql).code == "too_large"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT code::char(2), total::numeric(14, 2) FROM counties, orders",
+        "SELECT power(1.05::double precision, id) FROM orders",
+        "SELECT total ^ 2, power(total, 0.5) FROM orders",
+        "SELECT * FROM generate_series(current_date - 30, current_date, interval '1 day') d",
+        "SELECT * FROM generate_series(timestamptz '2025-01-01', '2025-01-31 23:00', '1 hour') d",
+        "SELECT * FROM generate_series(date '2000-01-01', date '2025-12-31', '1 month') d",
+        "SELECT DISTINCT ON (status) status, o.* FROM orders o ORDER BY status",
+        "SELECT c.count FROM (SELECT count(*) FROM orders) c",
+        (
+            "SELECT first || ' ' || middle || ' ' || last || ', ' || street || ' ' || city || ' ' || zip AS line "
+            "FROM (SELECT name first, sku middle, category last, name street, sku city, sku zip FROM products) p"
+        ),
+        (
+            "SELECT json_agg(json_build_object('c', c.name, 'o', (SELECT json_agg(json_build_object('id', o.id, 't', "
+            "o.total, 's', o.status, 'd', o.ordered_at)) FROM orders o WHERE o.county_code = c.code))) FROM counties c"
+        ),
+    ],
+)
+def test_what_stays_small_is_let_through(sql: str) -> None:
+    allow(sql)
+
+
+def test_a_relation_that_is_hidden_and_one_that_is_not_there_are_told_alike() -> None:
+    hidden = refuse("SELECT * FROM hr.payroll")
+    missing = refuse("SELECT * FROM hr.payrolx")
+
+    assert hidden.message.replace("payroll", "") == missing.message.replace("payrolx", "")
+    assert (hidden.code, hidden.hint, hidden.fix) == (missing.code, missing.hint, missing.fix)
+
+
+def test_the_nearest_name_is_one_that_is_open() -> None:
+    answer = refuse("SELECT * FROM order")
+    assert answer.code == "syntax"
+    assert refuse("SELECT * FROM ordres").nearest == ("orders",)
+    assert refuse("SELECT * FROM customers_leaky").nearest == ("customers",)
+
+
+def test_a_relation_outside_the_search_path_needs_its_schema() -> None:
+    data = OpenData([Relation("orders", "shop"), Relation("rates", "fx")], search_path=("shop",))
+    guard = Guard(PostgastParser(), data)
+
+    assert isinstance(guard.check("SELECT * FROM rates"), SqlRefusal)
+    assert guard.check("SELECT * FROM fx.rates") == Passed("SELECT * FROM fx.rates", ("fx.rates",))
+
+
+def test_what_is_sent_ends_before_the_semicolon() -> None:
+    assert allow("SELECT 'ș;' AS a ; -- ț").statement == "SELECT 'ș;' AS a "
+    assert allow("SELECT name FROM counties -- ș").statement == "SELECT name FROM counties -- ș"
+
+
+def test_a_refusal_points_at_its_place() -> None:
+    answer = refuse("SELECT 'ș', pg_sleep(1) FROM orders")
+
+    assert answer.position == 12
+    assert answer.excerpt == "SELECT 'ș', ►pg_sleep(1) FROM orders"
+    assert answer.fix is Fix.POLICY
+
+
+@pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("SELECT datediff(a, b) FROM orders", "subtract"),
+        ("SELECT `id` FROM orders", "double quotes"),
+        ("SELECT id FROM orders LIMIT 5, 10", "OFFSET"),
+        ("SELECT TOP 5 id FROM orders", "LIMIT"),
+        ("SELECT id FROM orders WHERE id = :id", "value itself"),
+        ("SELECT id FROM orders FOR UPDATE", "FOR UPDATE"),
+        ("```sql\nSELECT 1\n```", "fence"),
+    ],
+)
+def test_a_refusal_says_how_to_write_it(sql: str, hint: str) -> None:
+    answer = refuse(sql)
+
+    assert hint in (answer.hint or "")
+
+
+class _Broken:
+    def measure(self, _: str) -> Measure | Unparsable:
+        return Measure(1, 0, 0)
+
+    def read(self, _: str) -> Facts | Unparsable:
+        raise IndexError
+
+
+class _FromTheFuture(_Broken):
+    def read(self, _: str) -> Facts | Unparsable:
+        return Facts(statements=("SelectStmt",), nodes={"SelectStmt": 0, "TeleportClause": 7})
+
+
+def test_a_parser_that_breaks_refuses() -> None:
+    answer = Guard(_Broken(), OPEN).check("SELECT 1")
+
+    assert isinstance(answer, SqlRefusal)
+    assert (answer.code, answer.detail) == ("not_checked", "IndexError()")
+
+
+def test_a_node_that_nobody_knows_refuses() -> None:
+    answer = Guard(_FromTheFuture(), OPEN).check("SELECT 1")
+
+    assert isinstance(answer, SqlRefusal)
+    assert (answer.code, answer.position) == ("construct_not_allowed", 7)
+
+
+TOWERS: Final = (
+    "'SELECT 1' + '+1' * n",
+    "'SELECT ' + 'NOT ' * n + 'true'",
+    "'SELECT ' + '@ ' * n + '1'",
+    "'SELECT 1' + ' ISNULL' * n",
+    "'SELECT 1' + ' IS NULL' * n",
+    "'SELECT 1' + '::int' * n",
+    "'SELECT 1' + ' UNION SELECT 1' * n",
+    "'SELECT 1, 2' + ' UNION SELECT 1, 2' * n",
+    "'SELECT ' + 'CASE ' * n + '1' + ' WHEN 1 THEN 1 END' * n",
+    "'SELECT ' + 'CASE WHEN 1=1 THEN ' * n + '1' + ' END' * n",
+    "'SELECT 1' + ' BETWEEN 1 AND 2 IS NULL' * n",
+    "'SELECT * FROM a' + ' JOIN a ON true' * n",
+    "'SELECT * FROM ' + 'a JOIN ' * n + 'a' + ' ON true' * n",
+    "'SELECT * FROM a' + ' CROSS JOIN a' * n",
+    "'SELECT 1' + ' COLLATE c' * n",
+    "'SELECT 1' + ' AT TIME ZONE 1' * n",
+    "'SELECT 1' + ' AT LOCAL' * n",
+    "'SELECT 1' + ' OPERATOR(pg_catalog.+) 1' * n",
+    "'SELECT a' + '[1]' * n",
+    "'SELECT a' + '.b' * n",
+    "'SELECT 1' + ' AND 1' * n",
+    "'SELECT ' + '(' * n + '1' + ')' * n",
+    "'SELECT ' + '(SELECT ' * n + '1' + ')' * n",
+    "'SELECT ' + 'f(' * n + '1' + ')' * n",
+    "'SELECT ARRAY' + '[' * n + '1' + ']' * n",
+    "'SELECT ' + 'ROW(' * n + '1' + ')' * n",
+    "'SELECT ' + '(' * n",
+    "'SELECT ' + '/*' * n",
+    "'EXPLAIN ' * n + 'SELECT 1'",
+    "';' * n",
+)
+"""Texts that are as deep as they are long."""
+
+IN_A_SMALL_THREAD: Final = """
+import sys, threading
+from placet.database.guard import Guard
+from placet.database.libpg import PostgastParser
+from tests.database.sandbox_cases import OPEN
+
+guard = Guard(PostgastParser(), OPEN)
+
+def climb():
+    for tower in sys.argv[1:]:
+        for n in (10, 40, 60, 100, 190, 210, 400, 660, 999, 1400, 1998, 5000):
+            guard.check(eval(tower, {"n": n}))
+    print("alive")
+
+threading.stack_size(512 * 1024)
+thread = threading.Thread(target=climb)
+thread.start()
+thread.join()
+"""
+
+
+def test_no_query_takes_the_process_down_with_it() -> None:
+    root = Path(__file__).parent.parent.parent
+    command = [sys.executable, "-c", IN_A_SMALL_THREAD, *TOWERS]
+    ended = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
+
+    assert (ended.returncode, ended.stdout) == (0, "alive\n"), ended.stderr
+
+
+@pytest.mark.parametrize("tower", TOWERS)
+def test_no_query_keeps_the_guard_busy(tower: str) -> None:
+    for n in (64, 200, 2000):
+        started = time.perf_counter()
+        GUARD.check(eval(tower, {"n": n})[:10_000])  # noqa: S307 - our own words
+        assert time.perf_counter() - started < 0.5
+
+
+def test_the_caps_hold_before_the_parser_is_asked() -> None:
+    caps = Caps(query_characters=50, tokens=20, depth=3, nesting=10, comments=1)
+    guard = Guard(_Broken(), OPEN, caps=caps)
+    real = Guard(PostgastParser(), OPEN, caps=caps)
+
+    def code(guard: Guard, sql: str) -> str:
+        answer = guard.check(sql)
+        assert isinstance(answer, SqlRefusal)
+        return answer.code
+
+    assert code(guard, "SELECT 1" + " " * 50) == "too_long"
+    assert code(guard, "SELECT\x0b1") == "bad_character"
+    assert code(guard, "SELECT /*1*/ /*2*/ 3") == "too_long"
+    assert code(real, "SELECT 1,1,1,1,1,1,1,1,1,1,1,1") == "too_long"
+    assert code(real, "SELECT ((((1))))") == "too_deep"
+    assert code(real, "SELECT 1+1+1+1+1+1+1+1+1+1+1") in ("too_deep", "too_long")
+    assert code(real, "SELECT $1") == "placeholder"
