@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, assert_never
 
-from placet.runtime.carry_out import FATAL, carry_out
+from placet.runtime.carry_out import carry_out
+from placet.runtime.ending import FATAL
 from placet.runtime.invoke import invoke
 from placet.runtime.prepare import Asked, Permitted, Prepared, Settled, prepare
 from placet.runtime.site import CallSite

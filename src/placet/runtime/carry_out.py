@@ -6,34 +6,22 @@ from datetime import timedelta
 from typing import Any, Final, assert_never
 
 from placet.agent.snapshot import dump_result, load_result
-from placet.errors import StoreError, ToolError
+from placet.errors import StoreError
 from placet.gate.rate_limit import limit_reached
-from placet.runtime.execute import (
-    Ending,
-    Raised,
-    Returned,
-    TimedOut,
-    ends_the_run,
-    run_read,
-    run_sync,
-    run_write,
-    says_nothing_was_done,
-)
+from placet.runtime.ending import Observed, observe, state_of
+from placet.runtime.execute import Ending, run_read, run_sync, run_write
 from placet.runtime.observations import refusal_text
 from placet.runtime.patience import see_through
 from placet.runtime.prepare import Permitted, refuse
 from placet.runtime.record import json_text
-from placet.runtime.sentences import answer_sentence, progress_sentence, refusal_sentence
+from placet.runtime.sentences import progress_sentence
 from placet.runtime.world import World
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import ToolResult
 from placet.values.decision import Deny, Reason
-from placet.values.effect import AlreadyDone, Claim, Claimed, ClaimRefused, EffectRecord, EffectState
+from placet.values.effect import AlreadyDone, Claim, ClaimAnswer, Claimed, ClaimRefused, EffectRecord, EffectState
 from placet.values.event import CallFinished, CallStarted
 from placet.values.tool import Survival
-
-FATAL: Final = "fatal"
-"""Code of a result whose tool has ended the run. The model never reads it."""
 
 SETTLING: Final = timedelta(seconds=10)
 """How long after its timeout an effect still counts as running rather than unknown."""
@@ -44,51 +32,44 @@ async def carry_out(world: World, permitted: Permitted) -> ToolResult:
 
     Returns:
         What the model is told; its record is committed.
+
+    Raises:
+        asyncio.CancelledError: The caller was cancelled while a read was running.
     """
-    spec = permitted.tool.spec
-    if spec.records_intent or permitted.takes or permitted.site.approval is not None:
-        refused = await _commit(world, permitted)
-        if refused is not None:
-            return refused
-    site = permitted.site
-    if site.emit is not None:
-        site.emit(
-            CallStarted(
-                run_id=site.run_id,
-                key=site.key,
-                tool=spec.name,
-                arguments=permitted.record.arguments,
-                sentence=progress_sentence(spec, permitted.record.arguments, site.language),
-                rule=permitted.rule,
-            )
-        )
+    attempt, spec = permitted.ready.attempt, permitted.ready.tool.spec
+    if spec.records_intent or permitted.takes or attempt.site.approval is not None:
+        answer = await _commit(world, permitted)
+        if not isinstance(answer, Claimed):
+            return await _lost(world, permitted, answer)
+    if attempt.site.emit is not None:
+        _announce(permitted)
     try:
         ending = await _execute(world, permitted)
     except asyncio.CancelledError:
-        body = permitted.record.body(code=Reason.CANCELLED.value, ms=_milliseconds(world, permitted))
-        kind = AuditKind.OUTCOME if spec.records_intent else AuditKind.CALL
-        world.store.queue(permitted.record.entry(world.clock.now(), kind, Reason.CANCELLED.value, permitted.rule, body))
+        world.store.queue(_entry(world, permitted, Reason.CANCELLED.value, _body(world, permitted, Reason.CANCELLED)))
         raise
-    result, detail = _shape(world, permitted, ending)
-    return await _conclude(world, permitted, ending, result, detail)
+    return await _conclude(world, permitted, ending, observe(world, permitted.ready, ending))
 
 
-async def _commit(world: World, permitted: Permitted) -> ToolResult | None:
-    """Take all that the call needs in one step of the store; return what the model is told when it is lost."""
-    spec, site, now = permitted.tool.spec, permitted.site, world.clock.now()
-    approval = site.approval
+# ── commit ────────────────────────────────────────────────────────────────────────────
+
+
+async def _commit(world: World, permitted: Permitted) -> ClaimAnswer:
+    """Take all that the call needs in one atomic step of the store, its intent recorded with it."""
+    ready, attempt, now = permitted.ready, permitted.ready.attempt, world.clock.now()
+    spec, approval = ready.tool.spec, attempt.site.approval
     intent = effect = None
     if spec.records_intent:
         more = f',"approval":"{approval.id}","approved_by":{json_text(approval.decided_by)}' if approval else ""
-        body = permitted.record.body(code="intent", ms=0, more=more)
-        intent = permitted.record.entry(now, AuditKind.INTENT, "allow", permitted.rule, body)
+        body = attempt.record.body(code="intent", ms=0, more=more)
+        intent = attempt.record.entry(now, AuditKind.INTENT, "allow", permitted.rule, body)
     if spec.has_effect:
         effect = EffectRecord(
-            key=site.key,
-            principal_id=site.principal_id,
+            key=attempt.site.key,
+            principal_id=attempt.site.principal_id,
             tool=spec.name,
-            digest=permitted.digest,
-            run_id=site.run_id,
+            digest=attempt.digest,
+            run_id=attempt.site.run_id,
             state=EffectState.RUNNING,
             deadline=now + spec.timeout + SETTLING,
             approval_id=approval.id if approval else None,
@@ -97,23 +78,27 @@ async def _commit(world: World, permitted: Permitted) -> ToolResult | None:
         at=now,
         takes=permitted.takes,
         approval_id=approval.id if approval else None,
-        approval_digest=permitted.digest if approval else None,
+        approval_digest=attempt.digest if approval else None,
         effect=effect,
         may_repeat=spec.survival is not Survival.ONCE,
-        lease=site.lease,
+        lease=attempt.site.lease,
         intent=intent,
     )
     try:
         answer = await (see_through(world.store.claim(claim)) if intent else world.store.claim(claim))
     except StoreError as error:
-        answer = ClaimRefused(Reason.UNRECORDED, repr(error))
+        return ClaimRefused(Reason.UNRECORDED, repr(error))
+    if intent is not None and isinstance(answer, Claimed):
+        world.tell(intent)
+    return answer
+
+
+async def _lost(world: World, permitted: Permitted, answer: AlreadyDone | ClaimRefused) -> ToolResult:
+    """Return what the model is told when the call did not get what it needs, or was done before."""
+    attempt = permitted.ready.attempt
     match answer:
-        case Claimed():
-            if intent is not None and world.sinks:
-                world.tell(intent)
-            return None
         case AlreadyDone(effect=done) if done.result is not None:
-            return replace(load_result(done.result), call_id=permitted.call.id)
+            return replace(load_result(done.result), call_id=attempt.call.id)
         case AlreadyDone():
             deny = Deny(Reason.EFFECT_UNKNOWN, refusal_text(Reason.EFFECT_UNKNOWN), rule="ledger")
         case ClaimRefused(reason=Reason.LIMIT_REACHED, message=rule):
@@ -122,14 +107,32 @@ async def _commit(world: World, permitted: Permitted) -> ToolResult | None:
             deny = Deny(reason, refusal_text(reason), rule="commit", detail=message or None)
         case _:
             assert_never(answer)
-    settled = await refuse(world, permitted.call, site, deny, permitted.record, permitted.started, permitted.digest)
-    return settled.result
+    return (await refuse(world, attempt, deny)).result
+
+
+# ── execute ───────────────────────────────────────────────────────────────────────────
+
+
+def _announce(permitted: Permitted) -> None:
+    attempt, spec = permitted.ready.attempt, permitted.ready.tool.spec
+    if attempt.site.emit is not None:
+        attempt.site.emit(
+            CallStarted(
+                run_id=attempt.site.run_id,
+                key=attempt.site.key,
+                tool=spec.name,
+                arguments=attempt.record.arguments,
+                sentence=progress_sentence(spec, attempt.record.arguments, attempt.site.language),
+                rule=permitted.rule,
+            )
+        )
 
 
 async def _execute(world: World, permitted: Permitted) -> Ending:
-    tool, seconds = permitted.tool, permitted.tool.spec.timeout.total_seconds()
-    execute, value, resource, context = tool.execute, permitted.arguments.value, permitted.resource, permitted.context
-    effect = tool.spec.has_effect
+    tool, resource = permitted.ready.tool, permitted.resource
+    value, context = permitted.ready.arguments.value, permitted.ready.context
+    seconds = tool.spec.timeout.total_seconds()
+    execute = tool.execute
 
     def make() -> Any:
         return execute(value, resource, context)
@@ -138,122 +141,84 @@ async def _execute(world: World, permitted: Permitted) -> Ending:
         _record_late(world, permitted, ending)
 
     if not tool.is_async:
-        return await run_sync(make, seconds, world.threads, late, finish=effect)
-    if effect:
+        return await run_sync(make, seconds, world.threads, late, finish=tool.spec.has_effect)
+    if tool.spec.has_effect:
         return await run_write(make, seconds, late)
     return await run_read(make, seconds)
 
 
-def _shape(world: World, permitted: Permitted, ending: Ending) -> tuple[ToolResult, str]:
-    """Return what the model is told of an ending, and what only the audit log is told."""
-    tool, call, site = permitted.tool, permitted.call, permitted.site
-    match ending:
-        case Returned(value=value):
-            shaped = tool.output.shape(value)
-            answer = ""
-            if site.wants_answer:
-                answer = shaped.content if shaped.is_error else answer_sentence(tool.spec, shaped, site.language)
-            return ToolResult(
-                call.id, shaped.content, shaped.is_error, shaped.code, world.ids.mark(), shaped.cut_from, answer
-            ), shaped.detail or ""
-        case Raised(error=ToolError() as error):
-            content = error.message if error.hint is None else f"{error.message} ({error.hint})"
-            answer = error.message if site.wants_answer else ""
-            return ToolResult(call.id, content or "(no text)", is_error=True, code="tool_error", answer=answer), ""
-        case Raised(error=error):
-            code = FATAL if ends_the_run(ending) else "internal_error"
-            reference = world.ids.new("err")
-            doubt = " It is not known whether it had an effect; do not repeat it." if tool.spec.has_effect else ""
-            content = f"the tool failed (reference {reference}).{doubt} Go on without it, or tell the person."
-            detail = f"{reference}: {type(error).__name__}: {error}"
-        case TimedOut():
-            code = "timeout"
-            content = _timeout_text(permitted, ending)
-            detail = ""
-        case _:
-            assert_never(ending)
-    answer = refusal_sentence(Reason.CHECK_FAILED, site.language) if site.wants_answer else ""
-    return ToolResult(call.id, content, is_error=True, code=code, answer=answer), detail
+# ── record the outcome ────────────────────────────────────────────────────────────────
 
 
-def _timeout_text(permitted: Permitted, ending: TimedOut) -> str:
-    seconds = permitted.tool.spec.timeout.total_seconds()
-    if not ending.started:
-        return f"every place to run was taken for {seconds:g} s, so this call did not run; try again later"
-    running = " (may_still_be_running: true)" if ending.may_still_be_running else ""
-    doubt = " It is not known whether it had an effect; do not repeat it." if permitted.tool.spec.has_effect else ""
-    return f"the tool took longer than {seconds:g} s and was given up{running}.{doubt}"
-
-
-async def _conclude(world: World, permitted: Permitted, ending: Ending, result: ToolResult, detail: str) -> ToolResult:
+async def _conclude(world: World, permitted: Permitted, ending: Ending, observed: Observed) -> ToolResult:
     """Record how the call ended and return its result, or say that it could not be recorded."""
-    spec, site = permitted.tool.spec, permitted.site
-    redactor = world.redactor(permitted.tool)
-    ms = _milliseconds(world, permitted)
-    body = permitted.record.body(
-        code=result.code,
-        ms=ms,
-        result=redactor.text(result.content[:4000]),
-        detail=redactor.text(detail) if detail else "",
-    )
-    kind = AuditKind.OUTCOME if spec.records_intent else AuditKind.CALL
-    state = _state_of(ending) if spec.has_effect else None
-    told_as = "allow" if state is None or state is EffectState.DONE else state.value
-    entry = permitted.record.entry(world.clock.now(), kind, told_as, permitted.rule, body)
+    attempt, spec = permitted.ready.attempt, permitted.ready.tool.spec
+    result = observed.result
+    state = state_of(ending) if spec.has_effect else None
+    word = "allow" if state is None or state is EffectState.DONE else state.value
+    entry = _entry(world, permitted, word, _body(world, permitted, result.code, observed))
     if state is not None:
-        try:
-            await see_through(world.store.settle(site.key, state, dump_result(result), entry))
-            if world.sinks:
-                world.tell(entry)
-        except StoreError:
-            # The effect has happened and must not happen again: the result is kept, the
-            # ledger still says running, and past its deadline it will say unknown.
-            world.lose(entry)
+        await _settle(world, permitted, state, result, entry)
     elif not await world.record(entry) and not world.release_unrecorded_reads:
         text = "the result could not be recorded, so it is withheld; tell the person to try later"
-        result = ToolResult(permitted.call.id, text, is_error=True, code=Reason.UNRECORDED.value)
-    if site.emit is not None:
-        site.emit(
+        result = ToolResult(result.call_id, text, is_error=True, code=Reason.UNRECORDED.value)
+    if attempt.site.emit is not None:
+        attempt.site.emit(
             CallFinished(
-                run_id=site.run_id, key=site.key, tool=spec.name, code=result.code, rule=permitted.rule, milliseconds=ms
+                run_id=attempt.site.run_id,
+                key=attempt.site.key,
+                tool=spec.name,
+                code=result.code,
+                rule=permitted.rule,
+                milliseconds=_milliseconds(world, permitted),
             )
         )
     return result
 
 
-def _state_of(ending: Ending) -> EffectState:
-    """Return what is known of an effect: certain only when the tool came to its end or said so itself."""
-    if isinstance(ending, Returned):
-        return EffectState.DONE
-    return EffectState.FAILED if says_nothing_was_done(ending) else EffectState.UNKNOWN
+async def _settle(
+    world: World, permitted: Permitted, state: EffectState, result: ToolResult, entry: AuditEntry
+) -> None:
+    try:
+        await see_through(world.store.settle(permitted.ready.attempt.site.key, state, dump_result(result), entry))
+    except StoreError:
+        # The effect has happened and must not happen again: the result is kept, the
+        # ledger still says running, and past its deadline it will say unknown.
+        world.lose(entry)
+    else:
+        world.tell(entry)
 
 
 def _record_late(world: World, permitted: Permitted, ending: Ending) -> None:
     """Record an ending that came after the caller was answered. It changes no answer."""
-    result, detail = _shape(world, permitted, ending)
-    redactor = world.redactor(permitted.tool)
-    body = permitted.record.body(
-        code=result.code,
-        ms=_milliseconds(world, permitted),
-        result=redactor.text(result.content[:4000]),
-        detail=redactor.text(detail) if detail else "",
-        more=',"late":true',
-    )
-    entry = permitted.record.entry(world.clock.now(), AuditKind.OUTCOME, "late", permitted.rule, body)
-    world.spawn(_settle_late(world, permitted, ending, result, entry))
-
-
-async def _settle_late(
-    world: World, permitted: Permitted, ending: Ending, result: ToolResult, entry: AuditEntry
-) -> None:
-    if permitted.tool.spec.has_effect:
-        try:
-            await world.store.settle(permitted.site.key, _state_of(ending), dump_result(result), entry)
-        except StoreError:
-            world.lose(entry)
+    observed = observe(world, permitted.ready, ending)
+    entry = _entry(world, permitted, "late", _body(world, permitted, observed.result.code, observed, ',"late":true'))
+    if permitted.ready.tool.spec.has_effect:
+        world.spawn(_settle(world, permitted, state_of(ending), observed.result, entry))
     else:
-        await world.record(entry)
+        world.spawn(_record(world, entry))
+
+
+async def _record(world: World, entry: AuditEntry) -> None:
+    await world.record(entry)
+
+
+def _entry(world: World, permitted: Permitted, word: str, body: str) -> AuditEntry:
+    kind = AuditKind.OUTCOME if permitted.ready.tool.spec.records_intent else AuditKind.CALL
+    return permitted.ready.attempt.record.entry(world.clock.now(), kind, word, permitted.rule, body)
+
+
+def _body(world: World, permitted: Permitted, code: str, observed: Observed | None = None, more: str = "") -> str:
+    redactor = world.redactor(permitted.ready.tool)
+    result = detail = ""
+    if observed is not None:
+        result = (
+            redactor.json_text(observed.result.content) if observed.is_json else redactor.text(observed.result.content)
+        )
+        detail = redactor.text(observed.detail) if observed.detail else ""
+    ms = _milliseconds(world, permitted)
+    return permitted.ready.attempt.record.body(code=code, ms=ms, result=result, detail=detail, more=more)
 
 
 def _milliseconds(world: World, permitted: Permitted) -> float:
-    return (world.clock.monotonic() - permitted.started) * 1000
+    return (world.clock.monotonic() - permitted.ready.attempt.started) * 1000

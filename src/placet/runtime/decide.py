@@ -103,15 +103,15 @@ def _decision_entry(
     """Return the record of a decision: who, about what they saw, and both versions when they edited it."""
     tool = world.toolset.find(request.tool)
     redactor = world.redactor(tool)
-    body = {
+    body: dict[str, object] = {
         "approval": request.id,
         "requested_by": request.principal_id,
         "yes": request.yes,
-        "arguments": redactor.value(request.arguments),
+        "arguments": world.redacted(tool, request.arguments),
         "preview": request.preview.text if request.preview else None,
     }
     if edited is not None:
-        body["edited"] = redactor.value(edited)
+        body["edited"] = world.redacted(tool, edited)
         body["changed"] = sorted(
             name for name in {*edited, *request.arguments} if edited.get(name) != request.arguments.get(name)
         )

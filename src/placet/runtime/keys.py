@@ -20,10 +20,12 @@ class Keys:
     Attributes:
         audit: Chains the audit log.
         digest: Keys the digests of arguments, so that nobody can guess arguments from them.
+        heads: Signs exported heads of the audit log.
     """
 
     audit: bytes
     digest: bytes
+    heads: bytes
 
     @staticmethod
     def of(secret: bytes) -> "Keys":
@@ -37,6 +39,7 @@ class Keys:
         return Keys(
             audit=hmac.digest(secret, b"placet audit chain\x01", "sha256"),
             digest=hmac.digest(secret, b"placet argument digest\x01", "sha256"),
+            heads=hmac.digest(secret, b"placet exported heads\x01", "sha256"),
         )
 
 

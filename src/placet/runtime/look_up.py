@@ -45,4 +45,4 @@ async def _run(world: World, seconds: float, function: Callable[..., Any], argum
 @functools.lru_cache(maxsize=4096)
 def _is_async(function: Callable[..., Any]) -> bool:
     inner = function.func if isinstance(function, functools.partial) else function
-    return inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(getattr(inner, "__call__", None))
+    return inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(type(inner).__call__)

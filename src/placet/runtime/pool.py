@@ -5,6 +5,7 @@ tool has ended, and a tool that hangs takes its thread from all others for good.
 """
 
 import asyncio
+import contextlib
 import contextvars
 import threading
 from collections import deque
@@ -118,10 +119,8 @@ class ToolThreads:
                 job.ended = True
                 if job.abandoned:
                     self._hanging -= 1
-            try:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
                 job.loop.call_soon_threadsafe(_deliver, job, result, failure)
-            except RuntimeError:
-                pass  # the loop is closed: nobody is left to be told
             del job, result, failure
 
 

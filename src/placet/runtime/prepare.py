@@ -34,6 +34,42 @@ from placet.values.principal import Principal
 from placet.values.tool import Survival
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One call on its way through the gate, and what the audit log is told of it.
+
+    Attributes:
+        call: The wish.
+        site: Where it stands.
+        record: What the audit log is told of it.
+        started: When it was proposed, monotonic seconds.
+        digest: Keyed digest of tool and arguments, or empty where nothing needs it.
+    """
+
+    call: ToolCall
+    site: CallSite
+    record: CallRecord
+    started: float
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """A call whose tool is open to the principal and whose arguments are valid.
+
+    Attributes:
+        attempt: The call on its way.
+        tool: What would run.
+        arguments: What it would get.
+        context: What it may know; today's principal is in it.
+    """
+
+    attempt: Attempt
+    tool: Tool
+    arguments: Arguments
+    context: Context[Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Settled:
     """The call has its result without having run.
@@ -65,30 +101,16 @@ class Permitted:
     """The call may run.
 
     Attributes:
-        call: The wish.
-        site: Where it stands.
-        tool: What runs.
-        arguments: What it gets.
+        ready: The call with everything that it needs.
         resource: What was loaded and authorised.
-        context: What it may know.
-        digest: Keyed digest, or empty where nothing needs it.
         rule: Which rule permitted it.
         takes: What it takes from which windows.
-        record: What the audit log is told of it.
-        started: When it was proposed, monotonic seconds.
     """
 
-    call: ToolCall
-    site: CallSite
-    tool: Tool
-    arguments: Arguments
+    ready: Ready
     resource: Any
-    context: Context[Any]
-    digest: str
     rule: str
     takes: tuple[Take, ...]
-    record: CallRecord
-    started: float
 
 
 Prepared: TypeAlias = Settled | Asked | Permitted
@@ -97,23 +119,27 @@ Prepared: TypeAlias = Settled | Asked | Permitted
 async def prepare(world: World, call: ToolCall, site: CallSite) -> Prepared:
     """Resolve, validate, look up and decide; nothing is taken and nothing runs.
 
-    Refusals are recorded before they are returned.
+    Refusals are recorded before they are returned. A store that cannot be read refuses.
     """
     started = world.clock.monotonic()
     if site.emit is not None:
         site.emit(CallProposed(run_id=site.run_id, key=site.key, tool=call.name))
     principal, tool = await _resolve(world, call, site)
     if principal is None or tool is None:
-        deny = _unknown_tool(world, call, principal)
-        return await refuse(world, call, site, deny, _wish(world, call, site, None), started)
+        return await refuse(world, _wish(world, call, site, None, started), _unknown_tool(world, call, principal))
     if call.fault is not None:
         deny = Deny(Reason.CUT_OFF, f"not executed: {call.fault}", hint="make the call again, whole", rule="fault")
-        return await refuse(world, call, site, deny, _wish(world, call, site, tool), started)
+        return await refuse(world, _wish(world, call, site, tool, started), deny)
     approved = site.approval
     read = tool.reader.read(call.arguments) if approved is None else tool.reader.read_json(approved.arguments)
     if isinstance(read, Deny):
-        return await refuse(world, call, site, read, _wish(world, call, site, tool), started)
-    return await _decide(world, call, site, tool, principal, read, started)
+        return await refuse(world, _wish(world, call, site, tool, started), read)
+    ready = _ready(world, call, site, tool, principal, read, started)
+    try:
+        return await _decide(world, ready)
+    except StoreError as error:
+        deny = Deny(Reason.CHECK_FAILED, "a look-up failed, so the call was refused", rule="store", detail=repr(error))
+        return await refuse(world, ready.attempt, deny)
 
 
 async def _resolve(world: World, call: ToolCall, site: CallSite) -> tuple[Principal | None, Tool | None]:
@@ -137,19 +163,25 @@ def _unknown_tool(world: World, call: ToolCall, principal: Principal | None) -> 
     return Deny(Reason.UNKNOWN_TOOL, unknown_tool_text(call.name, names), rule=rule)
 
 
-def _wish(world: World, call: ToolCall, site: CallSite, tool: Tool | None) -> CallRecord:
-    return proposed(site.run_id, site.key, site.principal_id, call, world.redactor(tool))
+def _wish(world: World, call: ToolCall, site: CallSite, tool: Tool | None, started: float) -> Attempt:
+    """Return the attempt of a call of which nothing but the wish is known."""
+    record = proposed(site.run_id, site.key, site.principal_id, call, world.redactor(tool))
+    return Attempt(call=call, site=site, record=record, started=started)
 
 
-async def _decide(
+def _ready(
     world: World, call: ToolCall, site: CallSite, tool: Tool, principal: Principal, arguments: Arguments, started: float
-) -> Prepared:
+) -> Ready:
     spec = tool.spec
-    now = world.clock.now()
     record = CallRecord(
-        site.run_id, site.key, site.principal_id, spec.name, world.redactor(tool).json_text(arguments.text), call.wire,
+        site.run_id,
+        site.key,
+        site.principal_id,
+        spec.name,
+        world.redactor(tool).json_text(arguments.text),
+        call.wire,
         _note(call, spec.name, arguments),
-    )  # fmt: skip
+    )
     digest = ""
     if spec.records_intent or spec.approval is not None or site.rejected or site.approval is not None:
         digest = call_digest(world.keys.digest, spec.name, arguments.json)
@@ -161,68 +193,77 @@ async def _decide(
         call_key=site.key,
         idempotency_key=site.key,
         deadline=started + spec.timeout.total_seconds(),
-        now=now,
+        now=world.clock.now(),
         runtime=None,
         state=site.state,
     )
-    if site.may_have_run and spec.has_effect:
-        known = await _known_effect(world, call, site, tool, digest, record, started)
+    attempt = Attempt(call=call, site=site, record=record, started=started, digest=digest)
+    return Ready(attempt=attempt, tool=tool, arguments=arguments, context=context)
+
+
+def _note(call: ToolCall, name: str, arguments: Arguments) -> str:
+    if call.note is None and arguments.note is None and call.name == name:
+        return ""
+    written = None if call.name == name else f"written as {call.name[:100]!r}"
+    return "; ".join(note for note in (call.note, arguments.note, written) if note)
+
+
+async def _decide(world: World, ready: Ready) -> Prepared:
+    attempt, tool, site = ready.attempt, ready.tool, ready.attempt.site
+    if site.may_have_run and tool.spec.has_effect:
+        known = await _known_effect(world, ready)
         if known is not None:
             return known
-    resource = preview = None
-    if tool.load is not None:
-        loaded = await look_up(world, tool, tool.load, arguments.value, context)
-        if isinstance(loaded, Deny):
-            return await refuse(world, call, site, loaded, record, started, digest)
-        resource = loaded.value
-    if site.approval is not None and tool.preview is not None:
-        seen = await _preview(world, tool, arguments, resource, context)
-        if isinstance(seen, Deny):
-            return await refuse(world, call, site, seen, record, started, digest)
-        preview = seen
-    takes = _takes(tool, principal)
-    request = GateRequest(
-        tool=spec,
-        principal=principal,
-        arguments=arguments.value,
-        now=now,
-        digest=digest,
-        policy_digest=world.policy_digest,
-        resource=resource,
-        takes=takes,
-        used=await world.store.usage(takes, now) if takes else (),
-        rejected=digest in site.rejected,
-        approval=site.approval,
-        preview=preview,
-    )
-    decision = world.gate.decide(request)
+    facts = await _look_up_facts(world, ready)
+    if isinstance(facts, Deny):
+        return await refuse(world, attempt, facts)
+    decision = world.gate.decide(facts)
     match decision:
         case Deny():
-            return await refuse(world, call, site, decision, record, started, digest)
+            return await refuse(world, attempt, decision)
         case NeedsApproval():
-            return await _ask(world, call, site, decision, request, tool, arguments, context, record, started)
+            return await _ask(world, ready, decision, facts)
         case Allow():
-            return Permitted(
-                call=call, site=site, tool=tool, arguments=arguments, resource=resource, context=context, digest=digest,
-                rule=decision.rule, takes=takes, record=record, started=started,
-            )  # fmt: skip
+            return Permitted(ready=ready, resource=facts.resource, rule=decision.rule, takes=tuple(facts.takes))
         case _:
             assert_never(decision)
 
 
-def _note(call: ToolCall, name: str, arguments: Arguments) -> str:
-    notes = [call.note or "", arguments.note or ""]
-    if call.name != name:
-        notes.append(f"written as {call.name[:100]!r}")
-    return "; ".join(note for note in notes if note)
+async def _look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
+    """Return every fact that a check may look at, or the refusal for one that cannot be had."""
+    attempt, tool, context = ready.attempt, ready.tool, ready.context
+    resource = preview = None
+    if tool.load is not None:
+        loaded = await look_up(world, tool, tool.load, ready.arguments.value, context)
+        if isinstance(loaded, Deny):
+            return loaded
+        resource = loaded.value
+    if attempt.site.approval is not None:
+        seen = await _preview(world, ready, resource)
+        if isinstance(seen, Deny):
+            return seen
+        preview = seen
+    takes = _takes(tool, context.principal)
+    return GateRequest(
+        tool=tool.spec,
+        principal=context.principal,
+        arguments=ready.arguments.value,
+        now=context.now,
+        digest=attempt.digest,
+        policy_digest=world.policy_digest,
+        resource=resource,
+        takes=takes,
+        used=await world.store.usage(takes, context.now) if takes else (),
+        rejected=attempt.digest in attempt.site.rejected,
+        approval=attempt.site.approval,
+        preview=preview,
+    )
 
 
-async def _preview(
-    world: World, tool: Tool, arguments: Arguments, resource: Any, context: Context[Any]
-) -> Preview | None | Deny:
-    if tool.preview is None:
+async def _preview(world: World, ready: Ready, resource: Any) -> Preview | Deny | None:
+    if ready.tool.preview is None:
         return None
-    seen = await look_up(world, tool, tool.preview, arguments.value, resource, context)
+    seen = await look_up(world, ready.tool, ready.tool.preview, ready.arguments.value, resource, ready.context)
     if isinstance(seen, Deny):
         return seen
     return seen.value if isinstance(seen.value, Preview) else Preview(str(seen.value))
@@ -234,7 +275,7 @@ def _takes(tool: Tool, principal: Principal) -> tuple[Take, ...]:
     name = tool.spec.name
     return tuple(
         Take(
-            key=f"{name}|{principal.id if limit.scope == 'principal' else '*'}|{limit.calls}/{limit.per.total_seconds():g}",
+            key=f"{name}|{principal.id if limit.scope == 'principal' else '*'}|{limit}",
             at_most=Decimal(limit.calls),
             per=limit.per,
             rule=f"{limit} of {name}",
@@ -243,42 +284,34 @@ def _takes(tool: Tool, principal: Principal) -> tuple[Take, ...]:
     )
 
 
-async def _known_effect(
-    world: World, call: ToolCall, site: CallSite, tool: Tool, digest: str, record: CallRecord, started: float
-) -> Settled | None:
+async def _known_effect(world: World, ready: Ready) -> Settled | None:
     """Return the result of a call that was begun before, or None when it may begin now."""
-    known = await world.store.find_effect(site.key)
+    attempt = ready.attempt
+    known = await world.store.find_effect(attempt.site.key)
     if known is None:
         return None
-    if known.digest != digest:
-        deny = Deny(Reason.KEY_CONFLICT, "this key was used for another call", rule="ledger")
-        return await refuse(world, call, site, deny, record, started, digest)
+    if known.digest != attempt.digest:
+        return await refuse(world, attempt, _ledger_says(Reason.KEY_CONFLICT))
     match known.state_at(world.clock.now()):
         case EffectState.DONE | EffectState.FAILED if known.result is not None:
-            return Settled(replace(load_result(known.result), call_id=call.id), digest)
-        case EffectState.UNKNOWN if tool.spec.survival is not Survival.ONCE:
+            return Settled(replace(load_result(known.result), call_id=attempt.call.id), attempt.digest)
+        case EffectState.UNKNOWN if ready.tool.spec.survival is not Survival.ONCE:
             return None
         case EffectState.RUNNING:
-            deny = Deny(Reason.EFFECT_RUNNING, refusal_text(Reason.EFFECT_RUNNING), rule="ledger")
-            return await refuse(world, call, site, deny, record, started, digest)
+            return await refuse(world, attempt, _ledger_says(Reason.EFFECT_RUNNING))
         case _:
-            deny = Deny(Reason.EFFECT_UNKNOWN, refusal_text(Reason.EFFECT_UNKNOWN), rule="ledger")
-            return await refuse(world, call, site, deny, record, started, digest, kind=AuditKind.OUTCOME)
+            return await refuse(world, attempt, _ledger_says(Reason.EFFECT_UNKNOWN), AuditKind.OUTCOME)
 
 
-async def refuse(
-    world: World,
-    call: ToolCall,
-    site: CallSite,
-    deny: Deny,
-    record: CallRecord,
-    started: float,
-    digest: str = "",
-    kind: AuditKind = AuditKind.CALL,
-) -> Settled:
+def _ledger_says(reason: Reason) -> Deny:
+    return Deny(reason, refusal_text(reason), rule="ledger")
+
+
+async def refuse(world: World, attempt: Attempt, deny: Deny, kind: AuditKind = AuditKind.CALL) -> Settled:
     """Record a refusal and return it as what the model is told."""
+    call, site, record = attempt.call, attempt.site, attempt.record
     content = deny.message if deny.hint is None else f"{deny.message}. {deny.hint}"
-    ms = (world.clock.monotonic() - started) * 1000
+    ms = (world.clock.monotonic() - attempt.started) * 1000
     detail = world.redactor(None).text(deny.detail) if deny.detail else ""
     body = record.body(code=deny.reason.value, ms=ms, detail=detail)
     await world.record(record.entry(world.clock.now(), kind, told(deny), deny.rule, body))
@@ -289,33 +322,22 @@ async def refuse(
             )
         )
     answer = refusal_sentence(deny.reason, site.language) if site.wants_answer else ""
-    return Settled(ToolResult(call.id, content, is_error=True, code=deny.reason.value, answer=answer), digest)
+    return Settled(ToolResult(call.id, content, is_error=True, code=deny.reason.value, answer=answer), attempt.digest)
 
 
-async def _ask(
-    world: World,
-    call: ToolCall,
-    site: CallSite,
-    doubt: NeedsApproval,
-    request: GateRequest,
-    tool: Tool,
-    arguments: Arguments,
-    context: Context[Any],
-    record: CallRecord,
-    started: float,
-) -> Asked | Settled:
+async def _ask(world: World, ready: Ready, doubt: NeedsApproval, facts: GateRequest) -> Asked | Settled:
     """Return the question for a person, with the preview that the yes will be bound to."""
+    attempt, site = ready.attempt, ready.attempt.site
     if site.approval is not None:
-        body = record.body(code=Reason.APPROVAL_VOID.value, ms=0, more=f',"approval":"{site.approval.id}"')
-        await world.store.void_approval(
-            site.approval.id,
-            record.entry(world.clock.now(), AuditKind.APPROVAL, Reason.APPROVAL_VOID.value, doubt.rule, body),
-        )
-    preview = await _preview(world, tool, arguments, request.resource, context)
+        void = Reason.APPROVAL_VOID.value
+        body = attempt.record.body(code=void, ms=0, more=f',"approval":"{site.approval.id}"')
+        entry = attempt.record.entry(facts.now, AuditKind.APPROVAL, void, doubt.rule, body)
+        await world.store.void_approval(site.approval.id, entry)
+        world.tell(entry)
+    preview = facts.preview if site.approval is not None else await _preview(world, ready, facts.resource)
     if isinstance(preview, Deny):
-        return await refuse(world, call, site, preview, record, started, request.digest)
+        return await refuse(world, attempt, preview)
     rule = doubt.approval
-    now = world.clock.now()
     token = world.ids.secret()
     asked = ApprovalRequest(
         id=world.ids.new("apr"),
@@ -323,26 +345,27 @@ async def _ask(
         run_id=site.run_id,
         call_key=site.key,
         principal_id=site.principal_id,
-        tool=tool.spec.name,
-        arguments=arguments.json,
-        digest=request.digest,
-        schema_digest=tool.spec.digest,
+        tool=ready.tool.spec.name,
+        arguments=ready.arguments.json,
+        digest=attempt.digest,
+        schema_digest=ready.tool.spec.digest,
         policy_digest=world.policy_digest,
         rule=doubt.rule,
         yes=rule.yes,
         approvers=rule.approvers,
         preview=preview,
-        provenance=request.provenance,
-        created_at=now,
-        expires_at=now + rule.ttl,
+        provenance=facts.provenance,
+        created_at=facts.now,
+        expires_at=facts.now + rule.ttl,
     )
+    # Who confirms their own call is its approver, and sees what will run as it is.
+    own = rule.yes is Yes.CONFIRM
     pending = PendingApproval(
         id=asked.id,
         token=token,
         yes=asked.yes,
         tool=asked.tool,
-        # Who confirms their own call is its approver, and sees what will run as it is.
-        arguments=arguments.json if rule.yes is Yes.CONFIRM else world.redactor(tool).value(arguments.json),
+        arguments=asked.arguments if own else world.redacted(ready.tool, asked.arguments),
         approvers=asked.approvers,
         preview=preview,
         expires_at=asked.expires_at,

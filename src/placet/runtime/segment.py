@@ -406,7 +406,7 @@ def _not_run(planned: PlannedCall, reason: Reason, text: str | None = None) -> T
 
 def _waiting_entry(world: World, request: ApprovalRequest) -> AuditEntry:
     tool = world.toolset.find(request.tool)
-    arguments = world.redactor(tool).value(request.arguments)
+    arguments = world.redacted(tool, request.arguments)
     body = {
         "approval": request.id,
         "arguments": arguments,
@@ -436,7 +436,7 @@ def pending_of(world: World, request: ApprovalRequest) -> PendingApproval:
         token="",
         yes=request.yes,
         tool=request.tool,
-        arguments=world.redactor(tool).value(request.arguments),
+        arguments=world.redacted(tool, request.arguments),
         approvers=request.approvers,
         preview=request.preview,
         expires_at=request.expires_at,

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from placet.runtime.pool import ToolThreads
 from placet.tools.tool import Tool
 from placet.tools.toolset import Toolset
 from placet.values.audit import AuditEntry
+from placet.values.json import JsonObject
 
 _LOG: Final = logging.getLogger("placet")
 
@@ -69,6 +70,11 @@ class World:
             fields = tool.spec.redact | tool.spec.secret_fields if tool else frozenset[str]()
             found = self.redactors[name] = Redactor(fields)
         return found
+
+    def redacted(self, tool: Tool | None, arguments: JsonObject) -> JsonObject:
+        """Return arguments as anybody but an approver may see them."""
+        shown = self.redactor(tool).value(arguments)
+        return shown if isinstance(shown, Mapping) else {}
 
     def tell(self, *entries: AuditEntry) -> None:
         """Tell the sinks of entries that the store has taken."""

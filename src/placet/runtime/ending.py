@@ -1,0 +1,102 @@
+"""Ending: what the model is told of how a tool ended, what the audit log is told, and what is known of its effect."""
+
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from placet.errors import ToolError
+from placet.runtime.execute import Ending, Raised, Returned, TimedOut, ends_the_run, says_nothing_was_done
+from placet.runtime.prepare import Ready
+from placet.runtime.sentences import answer_sentence, refusal_sentence
+from placet.runtime.world import World
+from placet.values.call import ToolResult
+from placet.values.decision import Reason
+from placet.values.effect import EffectState
+
+FATAL: Final = "fatal"
+"""Code of a result whose tool has ended the run. The model never reads it."""
+
+_DOUBT: Final = " It is not known whether it had an effect; do not repeat it."
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """An ending, put into words.
+
+    Attributes:
+        result: What the model is told.
+        detail: What only the audit log is told; not yet redacted.
+        is_json: Whether the content is a whole JSON text.
+    """
+
+    result: ToolResult
+    detail: str = ""
+    is_json: bool = False
+
+
+def observe(world: World, ready: Ready, ending: Ending) -> Observed:
+    """Return an ending in words.
+
+    What a tool gave back is checked, stripped, encoded, cut and fenced. What it raised is
+    told as written if it is a `ToolError`, and else as a code and a reference: its text is
+    for the audit log alone.
+    """
+    match ending:
+        case Returned(value=value):
+            return _returned(world, ready, value)
+        case Raised(error=ToolError() as error):
+            content = error.message if error.hint is None else f"{error.message} ({error.hint})"
+            answer = error.message if ready.attempt.site.wants_answer else ""
+            call_id = ready.attempt.call.id
+            return Observed(
+                ToolResult(call_id, content or "(no text)", is_error=True, code="tool_error", answer=answer)
+            )
+        case Raised(error=error):
+            reference = world.ids.new("err")
+            doubt = _DOUBT if ready.tool.spec.has_effect else ""
+            content = f"the tool failed (reference {reference}).{doubt} Go on without it, or tell the person."
+            code = FATAL if ends_the_run(ending) else "internal_error"
+            return Observed(_failed(ready, code, content), f"{reference}: {type(error).__name__}: {error}")
+        case TimedOut():
+            return Observed(_failed(ready, "timeout", _timeout_text(ready, ending)))
+        case _:
+            assert_never(ending)
+
+
+def _returned(world: World, ready: Ready, value: object) -> Observed:
+    site, spec = ready.attempt.site, ready.tool.spec
+    shaped = ready.tool.output.shape(value)
+    answer = ""
+    if site.wants_answer:
+        answer = shaped.content if shaped.is_error else answer_sentence(spec, shaped, site.language)
+    result = ToolResult(
+        ready.attempt.call.id,
+        shaped.content,
+        shaped.is_error,
+        shaped.code,
+        world.ids.mark(),
+        shaped.cut_from,
+        answer,
+    )
+    return Observed(result, shaped.detail or "", shaped.written is not None and shaped.cut_from is None)
+
+
+def _failed(ready: Ready, code: str, content: str) -> ToolResult:
+    site = ready.attempt.site
+    answer = refusal_sentence(Reason.CHECK_FAILED, site.language) if site.wants_answer else ""
+    return ToolResult(ready.attempt.call.id, content, is_error=True, code=code, answer=answer)
+
+
+def _timeout_text(ready: Ready, ending: TimedOut) -> str:
+    seconds = ready.tool.spec.timeout.total_seconds()
+    if not ending.started:
+        return f"every place to run was taken for {seconds:g} s, so this call did not run; try again later"
+    running = " (may_still_be_running: true)" if ending.may_still_be_running else ""
+    doubt = _DOUBT if ready.tool.spec.has_effect else ""
+    return f"the tool took longer than {seconds:g} s and was given up{running}.{doubt}"
+
+
+def state_of(ending: Ending) -> EffectState:
+    """Return what is known of an effect: certain only when the tool came to its end or said so itself."""
+    if isinstance(ending, Returned):
+        return EffectState.DONE
+    return EffectState.FAILED if says_nothing_was_done(ending) else EffectState.UNKNOWN
