@@ -207,3 +207,32 @@ def as_message_stream(whole_message: dict[str, Any]) -> list[dict[str, Any]]:
         items.append({"type": "message_delta", "delta": end, "usage": {"output_tokens": usage["output_tokens"]}})
         items.append({"type": "message_stop"})
     return items
+
+
+def response(output: Sequence[dict[str, Any]], status: str = "completed", **extra: Any) -> dict[str, Any]:
+    """A whole answer of Responses."""
+    usage = {"input_tokens": 9, "input_tokens_details": {"cached_tokens": 4}, "output_tokens": 2}
+    return {
+        "id": "resp_1", "object": "response", "model": "served-model", "status": status, "output": list(output),
+        "error": None, "incomplete_details": None, "usage": usage, **extra,
+    }  # fmt: skip
+
+
+def as_response_stream(whole_response: dict[str, Any]) -> list[dict[str, Any]]:
+    """A whole answer of Responses as the events of its stream."""
+    start = {**whole_response, "status": "in_progress", "output": []}
+    items: list[dict[str, Any]] = [{"type": "response.created", "response": start}]
+    for index, item in enumerate(whole_response["output"]):
+        opened = {**item, "content": []} if item["type"] == "message" else {**item}
+        items.append({"type": "response.output_item.added", "output_index": index, "item": opened})
+        for part in item.get("content") or [] if item["type"] == "message" else []:
+            if part["type"] == "output_text":
+                items += [
+                    {"type": "response.output_text.delta", "output_index": index, "delta": piece}
+                    for piece in (part["text"][:3], part["text"][3:])
+                ]
+        if item["type"] == "function_call":
+            items.append({"type": "response.function_call_arguments.delta", "delta": item["arguments"]})
+        items.append({"type": "response.output_item.done", "output_index": index, "item": item})
+    items.append({"type": f"response.{whole_response['status']}", "response": whole_response})
+    return items

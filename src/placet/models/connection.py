@@ -195,7 +195,7 @@ class Connection:
 
     def _check_body(self, body: object) -> None:
         """Raise when an answer with status 200 is an error in disguise, as proxies send it."""
-        error = body.get("error") if isinstance(body, Mapping) else None
+        error = _find_error(body)
         if error:
             raise self._judge(_read_code(error), self._redact(_read_message(error) or str(error)))
 
@@ -227,6 +227,16 @@ def check_key(key: str) -> str:
             "the API key holds blanks, line ends or letters that no HTTP header takes; copy it again"
         )
     return key
+
+
+def _find_error(body: object) -> object:
+    """Return the error that a body or an event of a stream holds, or None."""
+    if not isinstance(body, Mapping):
+        return None
+    if body.get("type") == "error" and "error" not in body:  # Responses says it flat
+        return {key: value for key, value in body.items() if key != "type"}
+    response = body.get("response")
+    return body.get("error") or (response.get("error") if isinstance(response, Mapping) else None)
 
 
 def _read_message(body: object) -> str:

@@ -4,27 +4,26 @@ The OpenAI SDK carries the requests; what is in them and what comes back is ours
 this module imports the SDK, which takes a while: `placet.models.open` does so only when used.
 """
 
-import os
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from openai import APIStatusError, AsyncOpenAI, AsyncStream, Omit, OpenAIError
-
 from placet.agent.fence import FENCE_RULE
-from placet.errors import ConfigurationError
 from placet.models.accumulator import ChatAccumulator
 from placet.models.call_ids import collect_call_ids
 from placet.models.chat_messages import ChatMessages, write_tools
-from placet.models.connection import NO_KEY, RETRIES, Connection, Sdk, check_key
+from placet.models.connection import RETRIES
 from placet.models.history import HistoryWriter, write_json
+from placet.models.openai_sdk import connect_openai
 from placet.models.quirks import Quirks, find_quirks
 from placet.models.settings import check_settings
 from placet.ports import ModelAnswer, ModelRequest, OnText
 from placet.values.json import Json, JsonObject
 from placet.values.tool import VisibleTools
 
-_OURS: Final = frozenset({"model", "messages", "tools", "stream", "n", "functions", "function_call"})
+_OURS: Final = frozenset(
+    {"model", "messages", "tools", "tool_choice", "stream", "stream_options", "n", "functions", "function_call"}
+)
 """What a setting must not say: these are said by placet, from what the gate knows."""
 
 SCHEMA_RULE: Final = "Answer with one JSON object and nothing else. It must match this JSON Schema:\n"
@@ -149,43 +148,3 @@ def _name_tools(tools: VisibleTools) -> frozenset[str]:
     if names is None:
         names = tools.wire["names"] = frozenset(spec.name for spec in tools.specs)
     return names
-
-
-def connect_openai(
-    path: str,
-    name: str,
-    *,
-    base_url: str | None,
-    api_key: str | None,
-    max_retries: int,
-    headers: Mapping[str, str] | None,
-) -> Connection:
-    """Return a connection to OpenAI or to a server that speaks like it.
-
-    Raises:
-        ConfigurationError: There is no API key, or one that cannot be sent.
-    """
-    key = api_key if api_key is not None or base_url is not None else os.environ.get("OPENAI_API_KEY")
-    if not key and base_url is None:
-        raise ConfigurationError(f"{name!r} needs an API key: set OPENAI_API_KEY or pass api_key=…")
-    key = check_key(key or NO_KEY)
-    extra: dict[str, Any] = dict(headers or {})
-    if base_url is not None:  # what the environment says of an OpenAI account is no other server's business
-        extra = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit(), **extra}
-
-    def connect() -> Any:
-        return AsyncOpenAI(
-            api_key=key,
-            base_url=base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1",
-            max_retries=max_retries,
-            default_headers=extra,
-        )
-
-    sdk = Sdk(
-        connect=connect,
-        stream=AsyncStream[object],
-        root=OpenAIError,
-        status_error=APIStatusError,
-        options={"security": {"bearer_auth": True}},
-    )
-    return Connection(sdk, path, name, key if key != NO_KEY else "")

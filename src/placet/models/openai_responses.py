@@ -1,0 +1,130 @@
+"""OpenAIResponses: OpenAI's own wire. Nothing is stored there; reasoning is carried encrypted.
+
+Importing this module imports the SDK, which takes a while: `placet.models.open` does so only
+when used.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from placet.agent.fence import FENCE_RULE
+from placet.models.call_ids import OPENAI_CALL_IDS, collect_call_ids
+from placet.models.connection import RETRIES
+from placet.models.history import HistoryWriter, write_json
+from placet.models.openai_sdk import connect_openai
+from placet.models.responses_history import ResponsesHistory, write_tools
+from placet.models.responses_reader import ResponsesReader
+from placet.models.settings import check_settings
+from placet.ports import ModelAnswer, ModelRequest, OnText
+from placet.values.json import Json
+from placet.values.tool import VisibleTools
+
+_OURS: Final = frozenset(
+    {
+        "model", "input", "instructions", "tools", "tool_choice", "stream", "store", "include", "background",
+        "previous_response_id", "conversation",
+    }
+)  # fmt: skip
+
+
+class OpenAIResponses:
+    """Asks a model over Responses, streamed or whole, with `store` off.
+
+    Args:
+        model: As the provider names it.
+        base_url: Of a server that speaks Responses; None for OpenAI itself.
+        api_key: None takes `OPENAI_API_KEY` for OpenAI itself; it is never sent to another
+            server by itself.
+        settings: What every request says, as `{"reasoning": {"effort": "low"}}`; a request's own
+            settings go before.
+        max_retries: How often a request that failed for the moment is sent again.
+        headers: Further headers.
+
+    Attributes:
+        name: The id under which it was made.
+        writes_prose: True.
+
+    Raises:
+        ConfigurationError: There is no API key, or one that cannot be sent; or a setting says
+            what placet says.
+    """
+
+    writes_prose = True
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        settings: Mapping[str, Json] | None = None,
+        max_retries: int = RETRIES,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.name = f"openai-responses:{model}" if base_url is None else f"openai-responses:{model}@{base_url}"
+        self.provider = f"openai-responses@{urlsplit(base_url).netloc if base_url else 'api.openai.com'}"
+        self._model = model
+        self._settings = check_settings(settings or {}, _OURS, self.name)
+        self._connection = connect_openai(
+            "/responses", self.name, base_url=base_url, api_key=api_key, max_retries=max_retries, headers=headers
+        )
+        self._history = HistoryWriter(ResponsesHistory(self.provider).write_turn, OPENAI_CALL_IDS, self.provider)
+
+    async def answer(self, request: ModelRequest, on_text: OnText | None = None) -> ModelAnswer:
+        """Return what the model says; see `placet.ports.ModelClient.answer`.
+
+        Raises:
+            ModelUnavailableError: Out of reach or overloaded, after bounded retries.
+            ModelRequestError: The provider refuses the request.
+            ModelProtocolError: The answer cannot be understood.
+            ConfigurationError: A setting of the request says what placet says.
+        """
+        body = self._write_body(request, stream=on_text is not None)
+        reader = ResponsesReader()
+        if on_text is None:
+            reader.read(await self._connection.ask(body, request.timeout))
+        else:
+
+            def take(event: object) -> None:
+                text = reader.add(event)
+                if text:
+                    on_text(text)
+
+            await self._connection.stream(body, request.timeout, take)
+        return reader.finish(collect_call_ids(request.transcript), f"{len(request.transcript)}", self.provider)
+
+    async def close(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._connection.close()
+
+    def _write_body(self, request: ModelRequest, *, stream: bool) -> bytes:
+        fields: dict[str, Any] = {
+            "model": self._model,
+            **self._settings,
+            **check_settings(request.settings, _OURS, self.name),
+            "store": False,  # else the provider keeps the conversation for a month
+            "include": ["reasoning.encrypted_content"],
+        }
+        if stream:
+            fields["stream"] = True
+        specs = request.tools.specs
+        prompt = "\n\n".join(part for part in (request.system, FENCE_RULE if specs else "") if part.strip())
+        if prompt:
+            fields["instructions"] = prompt
+        if specs and request.tool_choice != "auto":
+            fields["tool_choice"] = request.tool_choice
+        if request.output_schema is not None:
+            form = {"type": "json_schema", "name": "output", "schema": request.output_schema, "strict": False}
+            fields["text"] = {**(fields.get("text") or {}), "format": form}
+        items = self._history.write(request.transcript)
+        parts = [write_json(fields)[:-1], b',"input":[', b",".join(items), b"]"]
+        if specs:
+            parts += [b',"tools":', self._write_tools(request.tools)]
+        return b"".join([*parts, b"}"])
+
+    def _write_tools(self, tools: VisibleTools) -> bytes:
+        written: bytes | None = tools.wire.get("openai-responses")
+        if written is None:
+            written = tools.wire["openai-responses"] = write_tools(tools.specs)
+        return written
