@@ -79,12 +79,16 @@ def _is_secret(word: str) -> bool:
     return word in _WORDS or word.endswith(_ENDINGS) or word.startswith(("password", "passwd", "passphrase"))
 
 
-NAMES_TO_LOOK_FOR: Final = (
-    r"(?i:passw|passp|passc|passk|pwd|secret|token|authori[sz]ation|cookie|credential|pincode|cvv|cvc|totp|api[^a-z0-9]*key"
-    r"|bearer|jwt|psk|mnemonic|senha|segredo|parol[ae]|pass[^a-z0-9]+(?:phrase|word)"
+_LONG_NAMES: Final = (
+    r"passw|passp|passc|passk|pwd|secret|token|authori[sz]ation|cookie|credential|pincode|cvv|cvc|totp|api[^a-z0-9]*key"
+    r"|bearer|jwt|psk|mnemonic|senha|segredo|parola|pass[^a-z0-9]+(?:phrase|word)"
     r"|(?:access|private|signing|encryption|decryption|master|account|shared|storage|session|ssh|auth)[^a-z0-9]*key"
     r"|session[^a-z0-9]*id|(?:auth|access|security|verification|recovery|backup)[^a-z0-9]*code"
-    r"|(?:recovery|seed)[^a-z0-9]*phrase)"
-    r"|(?i:pin|otp|pass|auth)(?:[^a-z]|$)"
+    r"|(?:recovery|seed)[^a-z0-9]*phrase"
 )
-"""For the prefilter: matches every text in which the name of a secret stands."""
+_SHORT_NAMES: Final = "pin|otp|pass|auth"
+
+NAMES_TO_LOOK_FOR: Final = rf"(?i:{_LONG_NAMES})|(?i:{_SHORT_NAMES})(?:[^a-z]|$)"
+"""For the prefilter, in Rust's syntax: matches every text in which the name of a secret stands."""
+LOOSE_NAMES: Final = f"{_LONG_NAMES}|{_SHORT_NAMES}"
+"""The same without regard to where a word ends, nor to case."""

@@ -12,20 +12,24 @@ from collections.abc import Callable
 from typing import Final
 
 from placet.redaction.keys import NAMES_TO_LOOK_FOR, Secrecy, secrecy
+from placet.redaction.named import REDACTED, hide_named, hide_told, may_name_secret
 from placet.redaction.prefilter import prefilter
-
-REDACTED: Final = "[redacted]"
 
 _PASSES: Final = 6
 """Hiding one thing can lay another open to be found; a text is settled long before this."""
 
-_MAY_HOLD_SECRET: Final = (
-    NAMES_TO_LOOK_FOR
-    + r"|://|PRIVATE KEY|(?i:basic|-u|--user)\s|[sr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-"
-    r"|A[KS]IA|AIza|eyJ|ya29\.|hf_|npm_|pypi-|whsec_|SG\.|hvs\.|dop_v1_|xai-|[0-9]:AA|\\u00[2-7]|\\/"
+_ISSUED_STARTS: Final = (
+    r"[sr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|A[KS]IA|AIza|eyJ|ya29\.|hf_|npm_|pypi-|whsec_|SG\.|hvs\."
+    r"|dop_v1_|xai-|[0-9]:AA"
 )
-may_hold_secret: Final = prefilter(_MAY_HOLD_SECRET)
+_LOGIN_STARTS: Final = r"(?i:bearer|basic)\s|(?:-u|--user)[\s=]"
+
+may_hold_secret: Final = prefilter(
+    rf"{NAMES_TO_LOOK_FOR}|{_ISSUED_STARTS}|{_LOGIN_STARTS}|://|PRIVATE KEY|\\u00[2-7]|\\/"
+)
 """Whether a text, or a JSON text with its escapes, may hold a secret."""
+_may_hold_issued: Final = prefilter(_ISSUED_STARTS)
+_may_hold_login: Final = prefilter(_LOGIN_STARTS)
 
 _KEY_BLOCK: Final = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?:.*?-----END [A-Z0-9 ]{0,40}-----|.*)", re.DOTALL
@@ -49,36 +53,7 @@ _ISSUED: Final = re.compile(
 )
 _NEEDS_A_MARK: Final = re.compile(r"[0-9A-Z]")
 
-_NAMED: Final = re.compile(
-    r"(?<![\w.\-])(?:"
-    r"--?(?P<flag>[^\W\d][\w\-]*+)(?:=|\s{1,4})"
-    r"|(?P<quote>\\*[\"'`])?(?P<name>\w[\w.\-]*+(?:\ \w[\w\-]*+)?)(?:\]|%5D)?"
-    r"(?(quote)\\*[\"'`])\]?\s{0,4}(?:=>|:=|==?|::?)[ \t]{0,8}"
-    r")",
-    re.IGNORECASE,
-)
-"""A name and what ties it to a value: `=`, `:` and the like, or for a flag (`--password x`) a blank."""
 _ELEMENT: Final = re.compile(r"(<(?:\w+:)?(\w[\w.\-]*)(?:\s[^<>]*)?>)([^<]+)")
-_TOLD: Final = re.compile(
-    r"\b(?:password|passwd|passphrase|passcode|pin|token|secret|(?:api|access|private|secret)\ key|senha|parola)\s+"
-    r"(?:is|was|é|era|este|e|=>)\s+",
-    re.IGNORECASE,
-)
-_HARMLESS: Final = re.compile(
-    r"(?:an?|the|not|no|too|now|already|only|invalid|incorrect|wrong|expired|required|missing|empty|blank|unknown|revoked|"
-    r"set|unset|ok|valid|correct|short|long|weak|used|needed|null|none|optional|disabled|enabled|inválid[ao]|incorret[ao]|"
-    r"obrigatóri[ao]|errad[ao]|expirad[ao]|não|greșit[ăa]?|invalid[ăa]|expirat[ăa]?|obligatori[eu])\b",
-    re.IGNORECASE,
-)
-_NOTHING: Final = re.compile(r"(?:None|null|true|false|True|False)(?![^\s,;)}\]])")
-_JSON_NUMBER: Final = re.compile(r"-?\d[\d.eE+-]*(?=[\s,}\]]|\Z)")
-_OPENING_QUOTE: Final = re.compile(r"(\\*)([\"'`])")
-_BLANK_FREE: Final = re.compile(r"(?:(?:bearer|basic|token|digest|negotiate)[ \t]+)?\S+", re.IGNORECASE)
-_LINE: Final = re.compile(r"[^\r\n]*")
-_REST_OF_WORD: Final = re.compile(r"[^\s,;)}\]&>\"'`\\]*")
-_WHOLE_LINE: Final = re.compile(r"authori[sz]ation|cookie|phrase|mnemonic", re.IGNORECASE)
-_BRACKETS: Final = re.compile(r"[\[\]{}()]|\"(?:[^\"\\]|\\.)*(?:\"|\Z)", re.DOTALL)
-_CLOSES: Final = {"]": "[", "}": "{", ")": "("}
 
 
 def hide_secrets(text: str, declared: frozenset[str] = frozenset()) -> str:
@@ -97,18 +72,25 @@ def hide_secrets(text: str, declared: frozenset[str] = frozenset()) -> str:
 
 
 def _hide_once(text: str, declared: frozenset[str]) -> str:
+    """Return a text after each finder has gone over it once, where it may find anything."""
+
     def judge(name: str) -> Secrecy:
         return _names_secret(name, declared)
 
-    text = _KEY_BLOCK.sub(REDACTED, text)
-    text = _ADDRESS.sub(_hide_logins, text)
-    text = _ELEMENT.sub(lambda found: _hide_element(found, judge), text)
-    text = hide_named(text, judge)
-    text = _hide_told(text)
-    text = _CURL_USER.sub(rf"\g<1>{REDACTED}", text)
-    text = _BEARER.sub(rf"\g<1>{REDACTED}", text)
-    text = _BASIC.sub(_hide_basic, text)
-    return _ISSUED.sub(_hide_issued, text)
+    if "PRIVATE KEY" in text:
+        text = _KEY_BLOCK.sub(REDACTED, text)
+    if "://" in text and "@" in text:
+        text = _ADDRESS.sub(_hide_logins, text)
+    if "</" in text:
+        text = _ELEMENT.sub(lambda found: _hide_element(found, judge), text)
+    if declared or may_name_secret(text):
+        text = hide_named(text, judge)
+    text = hide_told(text)
+    if _may_hold_login(text):
+        text = _CURL_USER.sub(rf"\g<1>{REDACTED}", text)
+        text = _BEARER.sub(rf"\g<1>{REDACTED}", text)
+        text = _BASIC.sub(_hide_basic, text)
+    return _ISSUED.sub(_hide_issued, text) if _may_hold_issued(text) else text
 
 
 def _names_secret(name: str, declared: frozenset[str]) -> Secrecy:
@@ -117,6 +99,12 @@ def _names_secret(name: str, declared: frozenset[str]) -> Secrecy:
         if lowered in declared or lowered.rpartition(".")[2] in declared or lowered.rpartition(" ")[2] in declared:
             return Secrecy.SECRET
     return secrecy(name)
+
+
+def _hide_element(found: re.Match[str], judge: Callable[[str], Secrecy]) -> str:
+    """Hide what stands in an XML element that is named like a secret."""
+    hidden = judge(found[2]) is not Secrecy.OPEN and not found[3].isspace()
+    return found[1] + REDACTED if hidden else found[0]
 
 
 def _hide_logins(found: re.Match[str]) -> str:
@@ -163,110 +151,3 @@ def _hide_issued(found: re.Match[str]) -> str:
     if key.startswith("eyJ"):
         return REDACTED if "." in key else key
     return REDACTED
-
-
-def hide_named(text: str, judge: Callable[[str], Secrecy]) -> str:
-    """Return a text without the values of what is named in it: `name=value`, `"name": "value"`.
-
-    Args:
-        text: Anything.
-        judge: What a name says about its value.
-    """
-    kept: list[str] = []
-    done = search = 0
-    while found := _NAMED.search(text, search):
-        name, start = found["flag"] or found["name"], found.end()
-        judged = judge(name)
-        if judged is Secrecy.OPEN or (judged is Secrecy.SECRET_TEXT and not _OPENING_QUOTE.match(text, start)):
-            second = name.find(" ")  # the second word may itself begin a name: "invalid api key: x"
-            search = found.start("name") + second + 1 if second > 0 else start
-            continue
-        end = _end_of_value(text, start, quoted=bool(found["quote"]), line=bool(_WHOLE_LINE.search(name)))
-        start, end = _inside_quotes(text, start, end)
-        kept += [text[done:start], REDACTED if end > start else ""]
-        done = search = max(end, found.end())
-        kept.append(text[end:done])
-    kept.append(text[done:])
-    return "".join(kept)
-
-
-def _hide_told(text: str) -> str:
-    """Return a text without what a sentence tells: `the password is hunter2`."""
-    kept: list[str] = []
-    done = 0
-    for found in _TOLD.finditer(text):
-        if found.end() < done or _HARMLESS.match(text, found.end()):
-            continue
-        start, end = _inside_quotes(text, found.end(), _end_of_value(text, found.end(), quoted=False, line=False))
-        kept += [text[done:start], REDACTED if end > start else ""]
-        done = end
-    kept.append(text[done:])
-    return "".join(kept)
-
-
-def _hide_element(found: re.Match[str], judge: Callable[[str], Secrecy]) -> str:
-    """Hide what stands in an XML element that is named like a secret."""
-    hidden = judge(found[2]) is not Secrecy.OPEN and not found[3].isspace()
-    return found[1] + REDACTED if hidden else found[0]
-
-
-def _end_of_value(text: str, start: int, *, quoted: bool, line: bool) -> int:
-    """Return where the value ends that starts at a place; too late rather than too early."""
-    if _NOTHING.match(text, start):
-        return start
-    opening = _OPENING_QUOTE.match(text, start)
-    if opening:
-        return _end_of_quoted(text, opening)
-    if text[start : start + 1] in ("[", "{", "("):
-        return _end_of_bracketed(text, start)
-    if quoted:
-        number = _JSON_NUMBER.match(text, start)
-        if number:
-            return number.end()
-    found = (_LINE if line else _BLANK_FREE).match(text, start)
-    return found.end() if found else start
-
-
-def _end_of_quoted(text: str, opening: re.Match[str]) -> int:
-    """Return the end of a text in quotes, both included; what is never closed ends with the text."""
-    slashes, quote = len(opening[1]), opening[2]
-    place = opening.end()
-    while True:
-        place = text.find(quote, place)
-        if place < 0:
-            return len(text)
-        before = place
-        while before > opening.end() and text[before - 1] == "\\":
-            before -= 1
-        escapes = place - before
-        place += 1
-        if escapes % 2 == 0 if slashes == 0 else escapes <= slashes:
-            rest = _REST_OF_WORD.match(text, place)
-            return rest.end() if rest else place
-
-
-def _end_of_bracketed(text: str, start: int) -> int:
-    """Return the end of a list or an object, its brackets included; one never closed ends with the text."""
-    stack: list[str] = []
-    for found in _BRACKETS.finditer(text, start):
-        sign = found[0]
-        if sign in "[{(":
-            stack.append(sign)
-        elif sign in _CLOSES:
-            if stack and stack[-1] == _CLOSES[sign]:
-                stack.pop()
-            if not stack:
-                rest = _REST_OF_WORD.match(text, found.end())
-                return rest.end() if rest else found.end()
-    return len(text)
-
-
-def _inside_quotes(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the place between a value's quotes, where it has them, so that they stay."""
-    opening = _OPENING_QUOTE.match(text, start)
-    if not opening or opening.end() > end:
-        return start, end
-    closing = opening[0]
-    if end - len(closing) >= opening.end() and text.endswith(closing, start, end):
-        return opening.end(), end - len(closing)
-    return opening.end(), end

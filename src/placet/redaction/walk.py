@@ -1,0 +1,145 @@
+"""The walk through a JSON value: what goes whole, what goes in part, what stays.
+
+A walk goes by its rules alone. Where a look at the whole text has shown that it holds no
+secret, the rules without patterns do, and cost a fraction.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from placet.redaction.keys import Secrecy, secrecy
+from placet.redaction.named import REDACTED
+from placet.redaction.pack import hide_personal
+from placet.values.json import Json
+
+_DEPTH: Final = 100
+"""Past this nesting nothing is kept: Python's stack is finite, and so is an auditor's patience."""
+_SHORTEST: Final = 5
+"""No text shorter than `pin=1` holds both a secret and what tells that it is one."""
+_FIELDS_OF_PAIR: Final = 8
+"""An object with more fields is no pair of a name and its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a walk takes out.
+
+    Attributes:
+        names: Declared names, in lower case.
+        paths: Ends of declared paths, in lower case.
+        hide: What takes out of a text, or of a name, what is not to stay in it.
+        secret_names: Whether a field that is named like a secret goes too.
+        personal: Kinds of personal data.
+    """
+
+    names: frozenset[str]
+    paths: tuple[tuple[str, ...], ...]
+    hide: Callable[[str], str]
+    secret_names: bool = False
+    personal: frozenset[str] = frozenset()
+
+    def copy(self, value: object, path: tuple[str, ...] = (), depth: int = 0) -> Json:
+        """Return the redacted copy of a value that stands at a path."""
+        if isinstance(value, str):
+            return self._text(value, path) if len(value) >= _SHORTEST else value
+        if value is None or isinstance(value, (bool, float)):
+            return value
+        if isinstance(value, int):
+            return self._number(value, path) if self.personal else value
+        if isinstance(value, (dict, Mapping)):  # a dict first: to ask an abstract class costs
+            return self._mapping(value, path, depth) if depth < _DEPTH else REDACTED
+        if isinstance(value, (list, tuple)):
+            return [self.copy(item, path, depth + 1) for item in value] if depth < _DEPTH else REDACTED
+        return f"[{type(value).__name__}]"
+
+    def taken(self, value: object, path: tuple[str, ...] = (), depth: int = 0) -> Iterator[str]:
+        """Yield the texts and numbers in what `copy` takes out whole."""
+        if depth >= _DEPTH:
+            return
+        if isinstance(value, Mapping):
+            paired = self._is_pair(value)
+            for key, item in value.items():
+                name = key if isinstance(key, str) else repr(key)
+                below = self._below(path, name)
+                if self._goes(name, item, below) or (paired and name in ("value", "content")):
+                    yield from _leaves(item, depth + 1)
+                else:
+                    yield from self.taken(item, below, depth + 1)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                yield from self.taken(item, path, depth + 1)
+
+    def _mapping(self, mapping: Mapping[Any, Any], path: tuple[str, ...], depth: int) -> dict[str, Json]:
+        """Return the redacted copy of an object."""
+        copy: dict[str, Json] = {}
+        paired = self._is_pair(mapping)
+        for key, value in mapping.items():
+            name = key if isinstance(key, str) else repr(key)
+            below = self._below(path, name)
+            if self._goes(name, value, below) or (paired and name in ("value", "content")):
+                copy[name] = None if value is None else REDACTED  # that there was none may be known
+            else:
+                if self.secret_names and len(name) >= _SHORTEST:
+                    name = self.hide(name)
+                copy[name] = self.copy(value, below, depth + 1)
+        return copy
+
+    def _below(self, path: tuple[str, ...], name: str) -> tuple[str, ...]:
+        """Return the path of a field, where anybody will ask for it."""
+        return (*path, name.lower()) if self.paths or self.personal else path
+
+    def _goes(self, name: str, value: object, path: tuple[str, ...]) -> bool:
+        """Whether a field goes whole: declared, or named like a secret and holding one."""
+        if name.lower() in self.names:
+            return True
+        for declared in self.paths:
+            if path[-len(declared) :] == declared:
+                return True
+        if not self.secret_names:
+            return False
+        judged = secrecy(name)
+        if judged is Secrecy.SECRET_TEXT:
+            items = value if isinstance(value, list | tuple) else (value,)
+            return any(isinstance(item, str) for item in items)
+        return judged is Secrecy.SECRET and not isinstance(value, bool)
+
+    def _is_pair(self, mapping: Mapping[Any, Any]) -> bool:
+        """Whether it is a pair such as `{"name": "Authorization", "value": …}`."""
+        if not self.secret_names or len(mapping) > _FIELDS_OF_PAIR:
+            return False
+        name = mapping.get("name") or mapping.get("key") or mapping.get("header")
+        return isinstance(name, str) and secrecy(name) is Secrecy.SECRET
+
+    def _text(self, text: str, path: tuple[str, ...]) -> str:
+        """Return a text without what is in it; its field's name may tell what a number is."""
+        text = self.hide(text)
+        if self.personal:
+            lead = f"{path[-1]}: " if path else ""
+            named = hide_personal(lead + text, self.personal)
+            text = named.removeprefix(lead) if named.startswith(lead) else hide_personal(text, self.personal)
+        return text
+
+    def _number(self, number: int, path: tuple[str, ...]) -> Json:
+        """Return a whole number, or the kind of personal data that it is."""
+        if not 10**6 <= number < 10**20:
+            return number
+        text = str(number)
+        hidden = self._text(text, path)
+        return number if hidden == text else hidden
+
+
+def _leaves(value: object, depth: int) -> Iterator[str]:
+    """Yield every text and number in a value, as they may turn up in a text."""
+    if depth >= _DEPTH or value is None or isinstance(value, bool):
+        return
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, int | float):
+        yield str(value) if abs(value) < 10**20 else ""
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _leaves(item, depth + 1)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _leaves(item, depth + 1)
