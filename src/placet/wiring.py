@@ -12,7 +12,7 @@ import secrets
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from placet.agent.definition import AgentDefinition, parse_agent
 from placet.errors import AgentFileError, ConfigurationError
@@ -73,7 +73,7 @@ class Agent:
         ConfigurationError: Something is built wrong; the message names it and the mend.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the one place where everything is given
         self,
         definition: AgentDefinition | str | Path,
         *,
@@ -335,7 +335,7 @@ class Agent:
             self._is_open = False
             await self.store.close()
 
-    async def __aenter__(self) -> "Agent":
+    async def __aenter__(self) -> Self:
         await self.open()
         return self
 

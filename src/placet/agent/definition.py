@@ -59,7 +59,8 @@ class AgentDefinition:
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
             raise ConfigurationError(
-                f"agent name {self.name!r}: use letters, digits, '_', '-' and '.', at most 64, starting with a letter or digit"
+                f"agent name {self.name!r}: use letters, digits, '_', '-' and '.', at most 64, "
+                "starting with a letter or digit"
             )
 
 

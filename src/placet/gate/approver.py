@@ -5,7 +5,7 @@ from placet.values.decision import Allow, Decision, Deny, Reason
 from placet.values.principal import Principal
 
 
-def check_approver(request: ApprovalRequest, by: Principal, yes: Yes, *, rejecting: bool = False) -> Decision:
+def check_approver(request: ApprovalRequest, by: Principal, yes: Yes, *, rejecting: bool = False) -> Decision:  # noqa: PLR0911 - one return for each answer
     """Allow when `by` may give this kind of answer to the request.
 
     A confirmation is the requester's own; an approval needs another person who holds one

@@ -215,7 +215,8 @@ def _body(world: World, permitted: Permitted, code: str, observed: Observed | No
         result = (
             redactor.json_text(observed.result.content) if observed.is_json else redactor.text(observed.result.content)
         )
-        detail = redactor.text(observed.detail) if observed.detail else ""
+        if observed.detail:
+            detail = redactor.text(observed.detail, known=redactor.secrets_in(permitted.ready.arguments.json))
     ms = _milliseconds(world, permitted)
     return permitted.ready.attempt.record.body(code=code, ms=ms, result=result, detail=detail, more=more)
 

@@ -12,8 +12,9 @@ from placet.agent.definition import AgentDefinition
 from placet.agent.snapshot import dump_run, load_run
 from placet.ports import ModelClient, StoredRun
 from placet.runtime.record import json_text
-from placet.runtime.segment import Segment, pending_of
+from placet.runtime.segment import Segment
 from placet.runtime.site import Emit
+from placet.runtime.waiting import pending_of
 from placet.runtime.world import World
 from placet.values.approval import ApprovalStatus
 from placet.values.audit import AuditEntry, AuditKind

@@ -67,7 +67,7 @@ def nobody(ending: Ending) -> None:
     """Be told of a late ending, and let it be."""
 
 
-async def run_read(make: Callable[[], Any], seconds: float) -> Ending:
+async def run_read(make: Callable[[], Any], seconds: float) -> Ending:  # noqa: PLR0911 - one return for each ending
     """Return how asynchronous code ends that may be cancelled at any time.
 
     Args:

@@ -15,20 +15,20 @@ from typing import Final, assert_never
 from placet.agent.definition import AgentDefinition
 from placet.agent.next_action import next_action
 from placet.agent.snapshot import dump_run, journal_turn
-from placet.agent.transitions import answered, awaiting, finished, invoked, rejected, resumed, stopped
+from placet.agent.transitions import answered, awaiting, finished, invoked, stopped
 from placet.errors import LeaseLostError, ModelError, StoreError
 from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest
 from placet.runtime.batch import invoke_batch
-from placet.runtime.observations import refusal_text, rejection_text
+from placet.runtime.observations import refusal_text
 from placet.runtime.patience import see_through, was_interrupted
 from placet.runtime.prepare import Asked
 from placet.runtime.record import json_text
 from placet.runtime.sentences import last_words, nothing_to_say
 from placet.runtime.site import CallSite, Emit
+from placet.runtime.waiting import pending_of, take_decisions, waiting_entry
 from placet.runtime.world import World
-from placet.values.approval import ApprovalRequest, ApprovalStatus
+from placet.values.approval import ApprovalRequest
 from placet.values.audit import AuditEntry, AuditKind
-from placet.values.call import ToolResult
 from placet.values.decision import Reason
 from placet.values.effect import Lease
 from placet.values.event import CallWaiting, RunEnded, TextDelta
@@ -97,7 +97,7 @@ class Segment:
             self.emit(RunEnded(self.run.id, outcome))
         return outcome
 
-    async def _work(self) -> Outcome:
+    async def _work(self) -> Outcome:  # noqa: C901 - one branch for each action, as `next_action` has them
         if self.taken_over:
             await self._take_decisions()
         while True:
@@ -156,42 +156,16 @@ class Segment:
             self.asked[question.request.id] = question.request
             self.unstored.append(question.request)
             self.pending[question.request.id] = question.pending
-            self._entries.append(_waiting_entry(self.world, question.request))
+            self._entries.append(waiting_entry(self.world, question.request))
             if self.emit is not None:
                 self.emit(CallWaiting(run_id=self.run.id, key=question.request.call_key, approval=question.pending))
 
     async def _take_decisions(self) -> None:
         """Take in what persons have decided since the snapshot."""
-        now = self.world.clock.now()
-        results: dict[int, ToolResult] = {}
-        ready: list[int] = []
-        for planned in self.run.planned:
-            if planned.result is not None or planned.approval_id is None:
-                continue
-            request = await self.world.store.find_approval(id=planned.approval_id)
-            if request is None or request.run_id != self.run.id:
-                results[planned.index] = _not_run(planned, Reason.APPROVAL_VOID)
-                continue
-            match request.status_at(now):
-                case ApprovalStatus.PENDING:
-                    self.asked[request.id] = request
-                case ApprovalStatus.APPROVED | ApprovalStatus.USED:
-                    self.approved[request.call_key] = request
-                    ready.append(planned.index)
-                case ApprovalStatus.VOID:
-                    ready.append(planned.index)
-                case ApprovalStatus.REJECTED:
-                    self.run = rejected(self.run, request.digest)
-                    note = request.note if request.note_for_model else None
-                    results[planned.index] = _not_run(planned, Reason.REJECTED, rejection_text(note))
-                case ApprovalStatus.EXPIRED:
-                    results[planned.index] = _not_run(planned, Reason.EXPIRED)
-                case _ as other:
-                    assert_never(other)
-        if ready:
-            self.run = resumed(self.run, ready)
-        if results:
-            self.run = invoked(self.run, results)
+        decided = await take_decisions(self.world, self.run)
+        self.run = decided.run
+        self.approved.update(decided.approved)
+        self.asked.update(decided.asked)
 
     # ── the model ─────────────────────────────────────────────────────────────────────
 
@@ -398,46 +372,3 @@ class _TextTeller:
     def __call__(self, text: str) -> None:
         if self._emit is not None:
             self._emit(TextDelta(self._run_id, text))
-
-
-def _not_run(planned: PlannedCall, reason: Reason, text: str | None = None) -> ToolResult:
-    return ToolResult(planned.call.id, text or refusal_text(reason), is_error=True, code=reason.value)
-
-
-def _waiting_entry(world: World, request: ApprovalRequest) -> AuditEntry:
-    tool = world.toolset.find(request.tool)
-    arguments = world.redacted(tool, request.arguments)
-    body = {
-        "approval": request.id,
-        "arguments": arguments,
-        "yes": request.yes,
-        "approvers": sorted(request.approvers),
-        "preview": request.preview.text if request.preview else None,
-        "expires_at": request.expires_at.isoformat(),
-    }
-    return AuditEntry(
-        at=request.created_at,
-        kind=AuditKind.APPROVAL,
-        run_id=request.run_id,
-        call_key=request.call_key,
-        principal_id=request.principal_id,
-        tool=request.tool,
-        decision="waiting",
-        rule=request.rule,
-        body=json_text(body),
-    )
-
-
-def pending_of(world: World, request: ApprovalRequest) -> PendingApproval:
-    """Return what the requester is told of a request that was read back from the store: no token."""
-    tool = world.toolset.find(request.tool)
-    return PendingApproval(
-        id=request.id,
-        token="",
-        yes=request.yes,
-        tool=request.tool,
-        arguments=world.redacted(tool, request.arguments),
-        approvers=request.approvers,
-        preview=request.preview,
-        expires_at=request.expires_at,
-    )

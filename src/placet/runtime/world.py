@@ -82,7 +82,7 @@ class World:
             for entry in entries:
                 try:
                     sink(entry)
-                except Exception:
+                except Exception:  # noqa: BLE001 - a sink observes; whatever breaks in it changes nothing
                     _LOG.exception("an audit sink failed; the store has the record")
 
     async def record(self, entry: AuditEntry) -> bool:

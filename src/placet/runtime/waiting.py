@@ -1,0 +1,112 @@
+"""Waiting: what a run waits for, and what has become of it when its next segment starts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from placet.agent.transitions import invoked, rejected, resumed
+from placet.runtime.observations import refusal_text, rejection_text
+from placet.runtime.record import json_text
+from placet.runtime.world import World
+from placet.values.approval import ApprovalRequest, ApprovalStatus
+from placet.values.audit import AuditEntry, AuditKind
+from placet.values.call import ToolResult
+from placet.values.decision import Reason
+from placet.values.outcome import PendingApproval
+from placet.values.run import PlannedCall, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A run with what persons have decided since its snapshot taken in.
+
+    Attributes:
+        run: The run; calls that were rejected or ran out have their results.
+        approved: The approvals that its calls carry now, by the key of the call.
+        asked: The requests that it still waits for, by id.
+    """
+
+    run: Run
+    approved: Mapping[str, ApprovalRequest] = field(default_factory=dict)
+    asked: Mapping[str, ApprovalRequest] = field(default_factory=dict)
+
+
+async def take_decisions(world: World, run: Run) -> Decided:
+    """Return the run with what persons have decided about its waiting calls.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    now = world.clock.now()
+    results: dict[int, ToolResult] = {}
+    free: list[int] = []
+    approved: dict[str, ApprovalRequest] = {}
+    asked: dict[str, ApprovalRequest] = {}
+    for planned in run.planned:
+        if planned.result is not None or planned.approval_id is None:
+            continue
+        request = await world.store.find_approval(id=planned.approval_id)
+        if request is None or request.run_id != run.id:
+            results[planned.index] = _not_run(planned, Reason.APPROVAL_VOID)
+            continue
+        match request.status_at(now):
+            case ApprovalStatus.PENDING:
+                asked[request.id] = request
+            case ApprovalStatus.APPROVED | ApprovalStatus.USED:
+                approved[request.call_key] = request
+                free.append(planned.index)
+            case ApprovalStatus.VOID:
+                free.append(planned.index)
+            case ApprovalStatus.REJECTED:
+                run = rejected(run, request.digest)
+                note = request.note if request.note_for_model else None
+                results[planned.index] = _not_run(planned, Reason.REJECTED, rejection_text(note))
+            case ApprovalStatus.EXPIRED:
+                results[planned.index] = _not_run(planned, Reason.EXPIRED)
+            case _ as other:
+                assert_never(other)
+    return Decided(invoked(resumed(run, free), results), approved, asked)
+
+
+def _not_run(planned: PlannedCall, reason: Reason, text: str | None = None) -> ToolResult:
+    return ToolResult(planned.call.id, text or refusal_text(reason), is_error=True, code=reason.value)
+
+
+def waiting_entry(world: World, request: ApprovalRequest) -> AuditEntry:
+    """Return the record of a question to a person."""
+    tool = world.toolset.find(request.tool)
+    arguments = world.redacted(tool, request.arguments)
+    body = {
+        "approval": request.id,
+        "arguments": arguments,
+        "yes": request.yes,
+        "approvers": sorted(request.approvers),
+        "preview": request.preview.text if request.preview else None,
+        "expires_at": request.expires_at.isoformat(),
+    }
+    return AuditEntry(
+        at=request.created_at,
+        kind=AuditKind.APPROVAL,
+        run_id=request.run_id,
+        call_key=request.call_key,
+        principal_id=request.principal_id,
+        tool=request.tool,
+        decision="waiting",
+        rule=request.rule,
+        body=json_text(body),
+    )
+
+
+def pending_of(world: World, request: ApprovalRequest) -> PendingApproval:
+    """Return what the requester is told of a request that was read back from the store: no token."""
+    tool = world.toolset.find(request.tool)
+    return PendingApproval(
+        id=request.id,
+        token="",
+        yes=request.yes,
+        tool=request.tool,
+        arguments=world.redacted(tool, request.arguments),
+        approvers=request.approvers,
+        preview=request.preview,
+        expires_at=request.expires_at,
+    )
