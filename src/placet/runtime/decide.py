@@ -108,7 +108,7 @@ def _decision_entry(
         "requested_by": request.principal_id,
         "yes": request.yes,
         "arguments": world.redacted(tool, request.arguments),
-        "preview": request.preview.text if request.preview else None,
+        "preview": world.redacted_preview(tool, request),
     }
     if edited is not None:
         body["edited"] = world.redacted(tool, edited)

@@ -81,7 +81,7 @@ def waiting_entry(world: World, request: ApprovalRequest) -> AuditEntry:
         "arguments": arguments,
         "yes": request.yes,
         "approvers": sorted(request.approvers),
-        "preview": request.preview.text if request.preview else None,
+        "preview": world.redacted_preview(tool, request),
         "expires_at": request.expires_at.isoformat(),
     }
     return AuditEntry(

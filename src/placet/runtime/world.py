@@ -14,6 +14,7 @@ from placet.runtime.keys import Keys
 from placet.runtime.pool import ToolThreads
 from placet.tools.tool import Tool
 from placet.tools.toolset import Toolset
+from placet.values.approval import ApprovalRequest
 from placet.values.audit import AuditEntry
 from placet.values.json import JsonObject
 
@@ -75,6 +76,13 @@ class World:
         """Return arguments as anybody but an approver may see them."""
         shown = self.redactor(tool).value(arguments)
         return shown if isinstance(shown, Mapping) else {}
+
+    def redacted_preview(self, tool: Tool | None, request: ApprovalRequest) -> str | None:
+        """Return what the approver saw, without the arguments that are kept out of records: it may quote them."""
+        if request.preview is None:
+            return None
+        redactor = self.redactor(tool)
+        return redactor.text(request.preview.text, known=redactor.secrets_in(request.arguments))
 
     def tell(self, *entries: AuditEntry) -> None:
         """Tell the sinks of entries that the store has taken."""
