@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from placet.errors import StoreError, StoreVersionError
 from placet.stores.migrations import migrations
 
-PATIENCE: Final = 10.0
+PATIENCE = 10.0
 """Seconds that a thread waits for another process's transaction. The event loop never waits."""
 
 _OURS: Final = 0x706C6374
@@ -53,7 +53,7 @@ def is_busy(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def patiently(attempt: Callable[[], T], patience: float = PATIENCE) -> T:
+def patiently(attempt: Callable[[], T]) -> T:
     """Return what an attempt returns once nothing stands in its way. Blocks its thread.
 
     SQLite's own busy handler sleeps up to 100 ms at a time and is not asked in every case;
@@ -62,7 +62,7 @@ def patiently(attempt: Callable[[], T], patience: float = PATIENCE) -> T:
     Raises:
         sqlite3.Error: It failed, or was busy all the time.
     """
-    end = time.monotonic() + patience
+    end = time.monotonic() + PATIENCE
     longest = 0.001
     while True:
         try:

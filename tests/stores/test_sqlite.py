@@ -1,0 +1,367 @@
+"""What holds for the SQLite store beside the contract: the file, the thread, the broken disk."""
+
+# ruff: noqa: ASYNC240 - nothing else runs on the loop while a test looks at its file
+
+import asyncio
+import logging
+import os
+import sqlite3
+import stat
+import threading
+import time
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from placet.errors import ConfigurationError, StoreError, StoreVersionError
+from placet.stores.sqlite import SqliteStore
+from placet.stores.sqlite_writer import CHECKPOINT_AFTER, SqliteWriter
+from placet.testing.store_samples import (
+    NOW,
+    a_claim,
+    a_lease,
+    a_request,
+    a_run,
+    a_take,
+    an_effect,
+    an_entry,
+    entries_of,
+    open_and_suspend,
+)
+from placet.values.audit import AuditKind
+from placet.values.effect import Claimed, EffectState
+
+KEY = b"an audit key of thirty-two bytes"
+INTENT = an_entry(AuditKind.INTENT)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "placet.db"
+
+
+@pytest.fixture
+async def store(path: Path) -> AsyncIterator[SqliteStore]:
+    store = SqliteStore(path, key=KEY)
+    await store.open()
+    yield store
+    await store.close()
+
+
+def writer_of(store: SqliteStore) -> SqliteWriter:
+    assert store._open is not None
+    return store._open.writer
+
+
+def connection_of(store: SqliteStore) -> sqlite3.Connection:
+    return writer_of(store)._connection
+
+
+class Trace:
+    """What the writing connection executes, and on which thread."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self.lines: list[tuple[str, int]] = []
+        connection_of(store).set_trace_callback(lambda sql: self.lines.append((sql, threading.get_ident())))
+
+    def threads(self, sql: str) -> list[int]:
+        return [thread for line, thread in self.lines if line == sql]
+
+
+# ── the file ──────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("path", ["", ":memory:", "file:placet.db?mode=memory"])
+def test_what_is_no_file_is_refused(path: str) -> None:
+    with pytest.raises(ConfigurationError):
+        SqliteStore(path, key=KEY)
+
+
+def test_a_short_key_is_refused(path: Path) -> None:
+    with pytest.raises(ConfigurationError):
+        SqliteStore(path, key=b"short")
+
+
+async def test_the_file_is_for_its_owner_alone(store: SqliteStore, path: Path) -> None:
+    await store.append(an_entry())
+
+    for file in (path, path.with_name("placet.db-wal")):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+async def test_a_newer_file_is_refused_untouched(store: SqliteStore, path: Path) -> None:
+    await store.close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version=99")
+    before = path.read_bytes()
+
+    with pytest.raises(StoreVersionError):
+        await SqliteStore(path, key=KEY).open()
+
+    assert path.read_bytes() == before
+
+
+async def test_a_database_of_something_else_is_refused_untouched(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE orders (id INTEGER)")
+    before = path.read_bytes()
+
+    with pytest.raises(StoreError, match="something else"):
+        await SqliteStore(path, key=KEY).open()
+
+    assert path.read_bytes() == before
+
+
+async def test_a_file_that_is_no_database_is_refused(path: Path) -> None:
+    path.write_text("not a database, and long enough to be looked at as one" * 100)
+
+    with pytest.raises(StoreError):
+        await SqliteStore(path, key=KEY).open()
+
+
+async def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreError):
+        await SqliteStore(tmp_path / "missing" / "placet.db", key=KEY).open()
+
+
+async def test_a_store_that_is_not_open_says_so(path: Path) -> None:
+    store = SqliteStore(path, key=KEY)
+
+    with pytest.raises(StoreError, match="not open"):
+        await store.append(an_entry())
+    with pytest.raises(StoreError, match="not open"):
+        store.queue(an_entry())
+    with pytest.raises(StoreError, match="not open"):
+        await store.load_run("run_1")
+
+
+async def test_a_store_is_opened_again_after_it_was_closed(store: SqliteStore) -> None:
+    store.queue(an_entry())
+    await store.close()
+    await store.close()
+    await store.open()
+    await store.open()
+
+    assert await entries_of(store) == [an_entry()]
+
+
+def test_one_store_serves_one_event_loop_after_another(path: Path) -> None:
+    store = SqliteStore(path, key=KEY)
+    asyncio.run(store.open())
+    for _ in range(3):
+        asyncio.run(store.append(an_entry()))
+        assert asyncio.run(store.claim(a_claim(takes=(a_take(),), intent=INTENT))) == Claimed()
+    assert len(asyncio.run(entries_of(store))) == 6
+    asyncio.run(store.close())
+
+
+@pytest.mark.parametrize("statement", ["UPDATE audit_record SET rule = 'other'", "DELETE FROM audit_record"])
+async def test_the_audit_table_is_append_only(store: SqliteStore, path: Path, statement: str) -> None:
+    await store.append(an_entry())
+
+    with closing(sqlite3.connect(path)) as connection, pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        connection.execute(statement)
+
+
+# ── batches, and which thread writes them ─────────────────────────────────────────────
+
+
+async def test_appends_of_one_tick_share_one_commit_on_the_loops_thread(store: SqliteStore) -> None:
+    trace = Trace(store)
+
+    await asyncio.gather(*(store.append(an_entry()) for _ in range(50)))
+
+    assert trace.threads("COMMIT") == [threading.get_ident()]
+
+
+async def test_durable_claims_share_commits_on_the_writer_thread(store: SqliteStore) -> None:
+    trace = Trace(store)
+
+    await asyncio.gather(
+        *(store.claim(a_claim(an_effect(f"run_{n}:1.0", digest=str(n)), intent=INTENT)) for n in range(100))
+    )
+
+    (thread,) = set(trace.threads("COMMIT"))
+    assert thread != threading.get_ident()
+    assert len(trace.threads("COMMIT")) <= 2
+    assert set(trace.threads("PRAGMA synchronous=FULL")) == {thread}
+
+
+async def test_what_is_durable_is_synced_and_nothing_else(store: SqliteStore) -> None:
+    writer = writer_of(store)
+    levels = [
+        await writer.submit(lambda transaction: transaction.execute("PRAGMA synchronous").fetchone(), durable=durable)
+        for durable in (True, False, True, True, False)
+    ]
+
+    assert levels == [(2,), (1,), (2,), (2,), (1,)]
+
+
+async def test_verbs_that_must_survive_a_power_cut_are_durable(store: SqliteStore) -> None:
+    await open_and_suspend(store, a_request())
+    trace = Trace(store)
+    before = 0
+    await store.claim(a_claim(an_effect(), intent=INTENT))
+    store.open_run(a_run("run_2"), a_lease("run_2"))
+    for verb in (
+        store.suspend_run(a_lease("run_2"), "{}", (), (), NOW),
+        store.void_approval("apr_1", INTENT),
+        store.mark_demo(),
+    ):
+        before = len(trace.threads("PRAGMA synchronous=FULL"))
+        await verb
+        assert len(trace.threads("PRAGMA synchronous=FULL")) == before + 1
+
+
+async def test_nothing_overtakes_what_is_with_the_thread(store: SqliteStore) -> None:
+    claim = asyncio.ensure_future(store.claim(a_claim(an_effect(), intent=an_entry(decision="1"))))
+    await asyncio.sleep(0)
+    appends = [asyncio.ensure_future(store.append(an_entry(decision="2")))]
+    await asyncio.sleep(0)
+    appends.append(asyncio.ensure_future(store.append(an_entry(decision="3"))))
+    await asyncio.gather(claim, *appends)
+
+    assert [entry.decision for entry in await entries_of(store)] == ["1", "2", "3"]
+
+
+async def test_the_loop_does_not_wait_for_another_writer(store: SqliteStore, path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        append = asyncio.ensure_future(store.append(an_entry()))
+        slowest = 0.0
+        for _ in range(20):
+            before = time.perf_counter()
+            await asyncio.sleep(0.002)
+            slowest = max(slowest, time.perf_counter() - before)
+        assert not append.done()
+        other.execute("ROLLBACK")
+        await append
+
+    assert slowest < 0.2
+    assert await entries_of(store) == [an_entry()]
+
+
+async def test_one_who_gives_up_waiting_takes_nobody_with_him(store: SqliteStore) -> None:
+    appends = [asyncio.ensure_future(store.append(an_entry(decision=str(number)))) for number in range(3)]
+    await asyncio.sleep(0)
+    appends[1].cancel()
+    await asyncio.gather(appends[0], appends[2])
+
+    assert [entry.decision for entry in await entries_of(store)] == ["0", "1", "2"]
+
+
+async def test_the_wal_is_written_back_by_the_thread_and_does_not_grow(store: SqliteStore, path: Path) -> None:
+    trace = Trace(store)
+    for _ in range(4 * CHECKPOINT_AFTER):
+        await store.append(an_entry())
+    await store.claim(a_claim(intent=INTENT))
+
+    checkpoints = trace.threads("PRAGMA wal_checkpoint(PASSIVE)")
+    assert checkpoints
+    assert threading.get_ident() not in checkpoints
+    assert path.with_name("placet.db-wal").stat().st_size < 3 * CHECKPOINT_AFTER * 4 * 4096
+
+
+async def test_closing_leaves_one_file(store: SqliteStore, path: Path) -> None:
+    await store.append(an_entry())
+    await store.close()
+
+    assert [file.name for file in path.parent.iterdir()] == ["placet.db"]
+
+
+# ── a disk that is full, a verb that cannot be written ────────────────────────────────
+
+
+def fill(store: SqliteStore) -> None:
+    (pages,) = connection_of(store).execute("PRAGMA page_count").fetchone()
+    connection_of(store).execute(f"PRAGMA max_page_count={pages}")
+
+
+def make_room(store: SqliteStore) -> None:
+    connection_of(store).execute("PRAGMA max_page_count=1000000")
+
+
+async def test_a_full_disk_leaves_nothing_half_written(store: SqliteStore) -> None:
+    await store.append(an_entry())
+    heads = await store.heads()
+    fill(store)
+    large = an_effect(digest="d" * 30_000)
+    with pytest.raises(StoreError, match="nothing was stored"):
+        await store.claim(a_claim(large, takes=(a_take(),), intent=an_entry(body="x" * 30_000)))
+    with pytest.raises(StoreError, match="nothing was stored"):
+        await store.append(an_entry(body="x" * 30_000))
+    make_room(store)
+
+    assert await store.find_effect(large.key) is None
+    assert [int(used) for used in await store.usage([a_take()], NOW)] == [0]
+    assert await store.heads() == heads
+    await store.append(an_entry())
+    assert (await store.verify()).fault is None
+
+
+async def test_a_queue_that_cannot_be_written_fails_the_next_verb_once(
+    store: SqliteStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    await store.append(an_entry())
+    fill(store)
+    store.queue(an_entry(body="x" * 30_000))
+    with caplog.at_level(logging.ERROR, "placet"), pytest.raises(StoreError):
+        await store.claim(a_claim(an_effect(), intent=INTENT))
+    make_room(store)
+
+    assert store.lost == 1
+    assert "lost" in caplog.text
+    assert await store.find_effect(an_effect().key) is None
+    assert await store.claim(a_claim(an_effect(), intent=INTENT)) == Claimed()
+    assert await entries_of(store) == [an_entry(), INTENT]
+
+
+async def test_a_claim_that_cannot_be_written_spoils_no_other(store: SqliteStore) -> None:
+    store.queue(an_entry(decision="queued"))
+    good = [a_claim(an_effect(f"run_{n}:1.0", digest=str(n)), intent=INTENT) for n in range(4)]
+    bad = a_claim(an_effect("\ud800"), intent=INTENT)
+    answers = await asyncio.gather(
+        *(store.claim(claim) for claim in (*good[:2], bad, *good[2:])), return_exceptions=True
+    )
+
+    assert [answer == Claimed() for answer in answers] == [True, True, False, True, True]
+    assert isinstance(answers[2], StoreError)
+    assert [entry.decision for entry in await entries_of(store)] == ["queued", *["allow"] * 4]
+    assert store.lost == 0
+
+
+async def test_a_settlement_that_cannot_be_written_leaves_the_effect_as_it_was(store: SqliteStore) -> None:
+    await store.claim(a_claim(an_effect(), intent=INTENT))
+    with pytest.raises(StoreError):
+        await store.settle(an_effect().key, EffectState.DONE, "\ud800", INTENT)
+
+    assert await store.find_effect(an_effect().key) == an_effect()
+    assert await entries_of(store) == [INTENT]
+
+
+async def test_a_store_whose_lock_is_never_free_says_so(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("placet.stores.sqlite_connection.PATIENCE", 0.05)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked"):
+            await store.append(an_entry())
+        other.execute("ROLLBACK")
+    await store.append(an_entry())
+
+    assert await entries_of(store) == [an_entry()]
+
+
+async def test_a_file_that_breaks_is_a_store_error_to_whoever_reads(store: SqliteStore, path: Path) -> None:
+    await open_and_suspend(store)
+    await store.close()
+    size = path.stat().st_size
+    os.truncate(path, 4096)
+    with path.open("ab") as file:
+        file.write(b"\xff" * (size - 4096))
+    await store.open()
+    with pytest.raises(StoreError):
+        await store.load_run("run_1")
