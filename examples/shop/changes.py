@@ -57,6 +57,46 @@ _Change: TypeAlias = Callable[[sqlite3.Connection, Order, str], dict[str, Any]]
 """Makes the change to an order at a time, and returns what differs in its `OrderChange`."""
 
 
+def check_cancel(order: Order) -> None:
+    """Say why an order cannot be cancelled, if so.
+
+    Raises:
+        NotPossibleError: It is cancelled or refunded already, or was delivered.
+    """
+    if order.status not in _OPEN:
+        raise NotPossibleError(f"order {order.id} is {order.status} already")
+    if order.delivery is Delivery.DELIVERED:
+        raise NotPossibleError(f"order {order.id} was delivered; refund it instead")
+
+
+def check_refund(order: Order, amount: int) -> None:
+    """Say why so much of an order cannot be paid back, if so.
+
+    Args:
+        order: Which.
+        amount: How much, in minor units.
+
+    Raises:
+        NotPossibleError: It is not paid, or less than that is left of it.
+    """
+    if order.status is not OrderStatus.PAID:
+        raise NotPossibleError(f"order {order.id} is {order.status}; only a paid order can be refunded")
+    if not 0 < amount <= order.left:
+        raise NotPossibleError(f"at most {money(order.left, order.currency)} of order {order.id} can be refunded")
+
+
+def check_address(order: Order) -> None:
+    """Say why an order cannot be sent elsewhere, if so.
+
+    Raises:
+        NotPossibleError: Its parcel has left, or it is cancelled or refunded.
+    """
+    if order.status not in _OPEN:
+        raise NotPossibleError(f"order {order.id} is {order.status}")
+    if order.shipment is not None:
+        raise NotPossibleError(f"the parcel of order {order.id} has left; its address cannot be changed")
+
+
 async def cancel_order(
     database: ShopDatabase, order_id: int, *, expected_version: int, by: str, key: str | None = None
 ) -> OrderChange:
@@ -78,11 +118,8 @@ async def cancel_order(
     """
 
     def cancel(connection: sqlite3.Connection, order: Order, at: str) -> dict[str, Any]:
-        if order.status not in _OPEN:
-            raise NotPossibleError(f"order {order_id} is {order.status} already")
-        if order.delivery is Delivery.DELIVERED:
-            raise NotPossibleError(f"order {order_id} was delivered; refund it instead")
-        due = order.total - order.refunded if order.status is OrderStatus.PAID else 0
+        check_cancel(order)
+        due = order.left if order.status is OrderStatus.PAID else 0
         _update(connection, order, "status", OrderStatus.CANCELLED)
         _pay_back(connection, order, due, "cancelled", at, by)
         if order.shipment is None:
@@ -125,12 +162,8 @@ async def refund_order(
     """
 
     def refund(connection: sqlite3.Connection, order: Order, at: str) -> dict[str, Any]:
-        if order.status is not OrderStatus.PAID:
-            raise NotPossibleError(f"order {order_id} is {order.status}; only a paid order can be refunded")
-        left = order.total - order.refunded
-        if not 0 < amount <= left:
-            raise NotPossibleError(f"at most {money(left, order.currency)} of order {order_id} can be refunded")
-        status = OrderStatus.REFUNDED if amount == left else OrderStatus.PAID
+        check_refund(order, amount)
+        status = OrderStatus.REFUNDED if amount == order.left else OrderStatus.PAID
         _update(connection, order, "status", status)
         _pay_back(connection, order, amount, reason, at, by)
         return {"status": status, "refunded": amount}
@@ -166,10 +199,7 @@ async def change_address(
     """
 
     def change(connection: sqlite3.Connection, order: Order, _at: str) -> dict[str, Any]:
-        if order.status not in _OPEN:
-            raise NotPossibleError(f"order {order_id} is {order.status}")
-        if order.shipment is not None:
-            raise NotPossibleError(f"the parcel of order {order_id} has left; its address cannot be changed")
+        check_address(order)
         _update(connection, order, "address", address)
         return {"address": address}
 
@@ -185,7 +215,8 @@ async def change_address(
 
 async def _apply(database: ShopDatabase, wish: _Wish, change: _Change) -> OrderChange:
     at = to_text(database.now())
-    arguments = {"order_id": wish.order_id, "expected_version": wish.expected_version, **wish.arguments}
+    # The version is no part of what is wished: a wish that is repeated under its key finds the order changed by itself.
+    arguments = {"order_id": wish.order_id, **wish.arguments}
 
     def transaction(connection: sqlite3.Connection) -> dict[str, Any]:
         def work() -> dict[str, Any]:

@@ -111,6 +111,11 @@ class Order:
         return Delivery.SHIPPED if self.shipment.delivered_at is None else Delivery.DELIVERED
 
     @property
+    def left(self) -> int:
+        """How much of the total was not paid back yet, in minor units."""
+        return self.total - self.refunded
+
+    @property
     def total_text(self) -> str:
         """The total as its country writes it: `"R$ 412,90"`."""
         return money(self.total, self.currency)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from shop.database import Row, ShopDatabase
-from shop.words import fold, money
+from shop.words import fold
 
 PRODUCT_CAP: Final = 5
 """How many products one question is answered for at most."""
@@ -20,14 +20,16 @@ class StockLevel:
         name: Its name in the language that was asked in.
         available: In all warehouses together.
         warehouses: In each of them.
-        price: In the currency of the country that was asked for: `"R$ 29,90"`.
+        price: In minor units of the currency.
+        currency: Of the country that was asked for.
     """
 
     sku: str
     name: str
     available: int
     warehouses: dict[str, int]
-    price: str
+    price: int
+    currency: str
 
 
 _SHELVES: Final = """
@@ -89,5 +91,6 @@ def _level(shelves: Sequence[Row], language: str, country: str) -> StockLevel:
         name=shelves[0][_NAMES.get(language, "name_en")],
         available=sum(row["available"] for row in shelves),
         warehouses={row["warehouse"]: row["available"] for row in shelves},
-        price=money(shelves[0][price], currency),
+        price=shelves[0][price],
+        currency=currency,
     )

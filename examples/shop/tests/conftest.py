@@ -1,12 +1,16 @@
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
+from shop.counter import Shop
 from shop.database import ShopDatabase
 from shop.generate import generate
+from shop.tests.asking import Counter
+from shop.weather import WeatherClient
+from shop.weather_service import WeatherService
 
 TODAY = date(2026, 11, 29)
 NOW = datetime(2026, 11, 29, 10, 0, tzinfo=UTC)
@@ -40,3 +44,16 @@ def open_shop(shop_file: Path) -> Iterator[Callable[[], ShopDatabase]]:
 @pytest.fixture
 def shop(open_shop: Callable[[], ShopDatabase]) -> ShopDatabase:
     return open_shop()
+
+
+@pytest.fixture(scope="session")
+def weather() -> Iterator[WeatherService]:
+    with WeatherService(today=lambda: TODAY) as running:
+        yield running
+
+
+@pytest.fixture
+async def counter(shop: ShopDatabase, weather: WeatherService) -> AsyncIterator[Counter]:
+    client = WeatherClient(weather.url)
+    yield Counter(Shop(shop, client))
+    await client.close()

@@ -161,3 +161,8 @@ async def test_a_refused_change_does_not_use_up_its_key(shop: ShopDatabase) -> N
     with pytest.raises(ConflictError):
         await cancel_order(shop, 8842, expected_version=7, by="s1", key="k")
     assert (await cancel_order(shop, 8842, expected_version=1, by="s1", key="k")).status is OrderStatus.CANCELLED
+
+
+async def test_a_wish_repeated_under_its_key_is_answered_whatever_version_is_seen_by_then(shop: ShopDatabase) -> None:
+    first = await cancel_order(shop, 8842, expected_version=1, by="s1", key="k")
+    assert await cancel_order(shop, 8842, expected_version=2, by="s1", key="k") == first
