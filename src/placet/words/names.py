@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-_DEPTH: Final = 6
-"""How deep names are followed; a schema may refer to itself."""
+_DEPTH: Final = 12
+"""How many steps down a schema names are followed, references included; it may refer to itself."""
 
 
 def names_in_schema(schema: Mapping[str, Any] | None) -> frozenset[str]:
