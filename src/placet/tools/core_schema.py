@@ -11,10 +11,12 @@ serialiser are built from it. The laws are these:
 - sets are written in one order.
 """
 
+import base64
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from pydantic_core import PydanticCustomError, SchemaSerializer, SchemaValidator, core_schema
 
@@ -98,25 +100,25 @@ def _root_config() -> core_schema.CoreConfig:
 def rewrite_for_arguments(schema: Mapping[str, Any]) -> Rewritten:
     """Return the copy by which arguments are read and written."""
     traits = Traits()
-    rewriter = _Rewriter(traits, _argument_node)
+    rewriter = _Rewriter(traits, _ARGUMENT_LAWS)
     return Rewritten(rewriter.rewrite(schema, ""), traits)
 
 
 def rewrite_for_output(schema: Mapping[str, Any]) -> Rewritten:
     """Return the copy by which a declared output is written: sets in one order, bytes as base64."""
     traits = Traits()
-    rewriter = _Rewriter(traits, _output_node)
+    rewriter = _Rewriter(traits, _OUTPUT_LAWS)
     return Rewritten(rewriter.rewrite(schema, ""), traits)
 
 
 class _Rewriter:
     """Walks a core schema by the keys that hold schemas, so that no user's value is taken for one."""
 
-    __slots__ = ("_change", "_traits")
+    __slots__ = ("_laws", "_traits")
 
-    def __init__(self, traits: Traits, change: Callable[[Node, str, Traits], Node]) -> None:
+    def __init__(self, traits: Traits, laws: Mapping[str, "Law"]) -> None:
         self._traits = traits
-        self._change = change
+        self._laws = laws
 
     def rewrite(self, node: Mapping[str, Any], name: str) -> Node:
         copy = dict(node)
@@ -131,11 +133,13 @@ class _Rewriter:
                 copy[key] = self._several(copy[key], name, named=key == "fields")
         serialization = copy.get("serialization")
         if isinstance(serialization, Mapping):
+            self._traits.kinds.add("own-serialization")
             copy["serialization"] = {
                 key: self.rewrite(value, name) if key in ("schema", "return_schema") and _is_node(value) else value
                 for key, value in serialization.items()
             }
-        return self._change(copy, name, self._traits)
+        law = self._laws.get(kind) if isinstance(kind, str) else None
+        return copy if law is None else law(copy, name, self._traits)
 
     def _several(self, value: Any, name: str, *, named: bool) -> Any:
         if isinstance(value, list):
@@ -164,40 +168,8 @@ def _is_schema(value: Mapping[str, Any]) -> bool:
     return isinstance(value.get("type"), str)
 
 
-def _argument_node(node: Node, name: str, traits: Traits) -> Node:
-    match node.get("type"):
-        case "model" | "dataclass" | "typed-dict":
-            return _close(node, traits)
-        case "model-fields" | "dataclass-args":
-            node.pop("computed_fields", None)
-            if node.get("extra_behavior") == "ignore":
-                node["extra_behavior"] = "forbid"
-            if node.get("extra_behavior") == "allow" or "extras_schema" in node:
-                traits.kinds.add("model-extras")
-        case "model-field" | "dataclass-field" | "typed-dict-field":
-            return _name_as_read(node, name, traits)
-        case "literal" | "enum":
-            return _exact(node)
-        case "set" | "frozenset":
-            return _sorted_set(node)
-        case "lax-or-strict" | "json-or-python" | "function-after":
-            return _bare_secret(node, name, traits)
-        case "default":
-            _note_default(node, name, traits)
-    return node
-
-
-def _output_node(node: Node, name: str, traits: Traits) -> Node:
-    del name, traits
-    match node.get("type"):
-        case "model" | "dataclass" | "typed-dict":
-            node["config"] = {**node.get("config", {}), "ser_json_bytes": "base64", "ser_json_inf_nan": "null"}
-        case "set" | "frozenset":
-            return _sorted_set(node)
-    return node
-
-
-def _close(node: Node, traits: Traits) -> Node:
+def _close(node: Node, name: str, traits: Traits) -> Node:
+    del name
     config = dict(node.get("config", {}))
     open_by_class = config.get("extra_fields_behavior") == "allow" or node.get("extra_behavior") == "allow"
     config |= CLOSED_CONFIG
@@ -210,6 +182,16 @@ def _close(node: Node, traits: Traits) -> Node:
     node.pop("computed_fields", None)
     if node.get("custom_init"):
         traits.own_init.append(node["cls"])
+    return node
+
+
+def _close_fields(node: Node, name: str, traits: Traits) -> Node:
+    del name
+    node.pop("computed_fields", None)
+    if node.get("extra_behavior") == "ignore":
+        node["extra_behavior"] = "forbid"
+    if node.get("extra_behavior") == "allow" or "extras_schema" in node:
+        traits.kinds.add("model-extras")
     return node
 
 
@@ -231,7 +213,8 @@ def _name_as_read(node: Node, name: str, traits: Traits) -> Node:
     return node
 
 
-def _exact(node: Node) -> Node:
+def _exact(node: Node, name: str, traits: Traits) -> Node:
+    del name, traits
     members = node.get("members") or node.get("expected") or []
     values = [member.value if isinstance(member, Enum) else member for member in members]
     if not any(isinstance(value, int) for value in values):
@@ -239,17 +222,43 @@ def _exact(node: Node) -> Node:
     allowed = {type(value) for value in values}
 
     def refuse_likeness(value: Any) -> Any:
-        kind = float if isinstance(value, float) else type(value)
-        if kind is bool and bool not in allowed:
-            raise PydanticCustomError("not_boolean", "Input must not be a boolean")
-        if kind in (int, float) and value in (0, 1) and not allowed & {int, float}:
+        if isinstance(value, bool):
+            if bool not in allowed:
+                raise PydanticCustomError("not_boolean", "Input must not be a boolean")
+        elif isinstance(value, int | float) and value in (0, 1) and not allowed & {int, float}:
             raise PydanticCustomError("boolean", "Input should be true or false")
         return value
 
     return cast("Node", core_schema.no_info_before_validator_function(refuse_likeness, cast("Any", node)))
 
 
-def _sorted_set(node: Node) -> Node:
+_DIGITS: Final = re.compile(r"\s*[+-]?[0-9.]+\s*")
+
+
+def _no_timestamp(node: Node, name: str, traits: Traits) -> Node:
+    """Refuse digits as a date and time: pydantic takes "20310506" for seconds, which is a day of 1970."""
+    del name, traits
+
+    read = SchemaValidator(cast("Any", node)).validate_python
+
+    def read_text(value: Any) -> Any:
+        if isinstance(value, str) and _DIGITS.fullmatch(value):
+            raise PydanticCustomError("datetime_digits", "must be a date and time as 2031-05-06T07:08:09Z")
+        return read(value, strict=not isinstance(value, str))
+
+    return cast("Node", core_schema.no_info_plain_validator_function(read_text))
+
+
+def _only_json(node: Node, name: str, traits: Traits) -> Node:
+    """Write NaN and the infinities as null, whatever the class says: JSON has no words for them."""
+    del name, traits
+    if "config" in node:
+        node["config"] = {**node["config"], "ser_json_inf_nan": "null"}
+    return node
+
+
+def _sorted_set(node: Node, name: str, traits: Traits) -> Node:
+    del name, traits
     if "serialization" in node:
         return node
 
@@ -258,6 +267,16 @@ def _sorted_set(node: Node) -> Node:
 
     plain = cast("Any", node.copy())
     node["serialization"] = core_schema.wrap_serializer_function_ser_schema(write, schema=plain, when_used="json")
+    return node
+
+
+def _standard_base64(node: Node, name: str, traits: Traits) -> Node:
+    """Write bytes in the alphabet of RFC 4648 section 4; pydantic reads it, and writes that of section 5."""
+    del name, traits
+    if "serialization" not in node:
+        node["serialization"] = core_schema.plain_serializer_function_ser_schema(
+            lambda data: base64.b64encode(data).decode(), when_used="json"
+        )
     return node
 
 
@@ -275,10 +294,13 @@ def _bare_secret(node: Node, name: str, traits: Traits) -> Node:
     if made_by is None:
         return node
     traits.secrets.add(name)
-    node["serialization"] = core_schema.plain_serializer_function_ser_schema(
-        lambda secret: None if secret is None else secret.get_secret_value()
-    )
+    node["serialization"] = core_schema.plain_serializer_function_ser_schema(_reveal)
     return node
+
+
+def _reveal(secret: Any) -> Any:
+    value = None if secret is None else secret.get_secret_value()
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
 def _secret_class(node: Node) -> type | None:
@@ -294,10 +316,46 @@ def _secret_class(node: Node) -> type | None:
 _PLAIN_FACTORIES: Final = frozenset({bool, dict, float, frozenset, int, list, set, str, tuple})
 
 
-def _note_default(node: Node, name: str, traits: Traits) -> None:
+def _note_default(node: Node, name: str, traits: Traits) -> Node:
     if "default" in node:
         traits.defaults.append((name, node["default"], node["schema"]))
     elif (factory := node.get("default_factory")) in _PLAIN_FACTORIES:
         traits.defaults.append((name, factory(), node["schema"]))
     else:
         traits.factories = True
+    return node
+
+
+Law: TypeAlias = Callable[[Node, str, Traits], Node]
+"""From a node, whose schemas are rewritten already, the name of the field that holds it, and
+what is gathered, to the node as it is to be."""
+
+_ARGUMENT_LAWS: Final[Mapping[str, Law]] = {
+    "model": _close,
+    "dataclass": _close,
+    "typed-dict": _close,
+    "model-fields": _close_fields,
+    "dataclass-args": _close_fields,
+    "model-field": _name_as_read,
+    "dataclass-field": _name_as_read,
+    "typed-dict-field": _name_as_read,
+    "literal": _exact,
+    "enum": _exact,
+    "set": _sorted_set,
+    "frozenset": _sorted_set,
+    "bytes": _standard_base64,
+    "datetime": _no_timestamp,
+    "lax-or-strict": _bare_secret,
+    "json-or-python": _bare_secret,
+    "function-after": _bare_secret,
+    "default": _note_default,
+}
+
+_OUTPUT_LAWS: Final[Mapping[str, Law]] = {
+    "model": _only_json,
+    "dataclass": _only_json,
+    "typed-dict": _only_json,
+    "set": _sorted_set,
+    "frozenset": _sorted_set,
+    "bytes": _standard_base64,
+}

@@ -45,21 +45,43 @@ class NotSerialisableError(Exception):
     """A value has no JSON form. Never leaves this room: the result becomes an error observation."""
 
 
-def encode(value: Any, max_items: int = MAX_ITEMS) -> Json:
-    """Return a value as JSON.
+def encode(value: Any, max_items: int = MAX_ITEMS) -> tuple[Json, bool]:
+    """Return a value as JSON, and whether some of it was left out.
 
     Raises:
         NotSerialisableError: It holds a cycle, is nested too deep, or has no JSON form.
     """
-    return _Encoder(max_items).encode(value, 0)
+    encoder = _Encoder(max_items)
+    encoded = encoder.encode(value, 0)
+    return encoded, encoder.more
+
+
+class Gathered(list[Any]):
+    """The first items of something that may have no end.
+
+    Attributes:
+        more: Whether there was more of it.
+    """
+
+    more: bool = False
+
+
+def gather(items: Iterable[Any], max_items: int = MAX_ITEMS) -> Gathered:
+    """Return the first of some items, and whether there are more."""
+    iterator = iter(items)
+    gathered = Gathered(itertools.islice(iterator, max_items))
+    if len(gathered) == max_items:
+        gathered.more = any(True for _ in iterator)
+    return gathered
 
 
 class _Encoder:
-    __slots__ = ("_left", "_open")
+    __slots__ = ("_left", "_open", "more")
 
     def __init__(self, max_items: int) -> None:
         self._left = max_items
         self._open: set[int] = set()
+        self.more = False
 
     def encode(self, value: Any, depth: int) -> Json:
         self._left -= 1
@@ -106,8 +128,11 @@ class _Encoder:
 
     def _list(self, value: Iterable[Any], depth: int) -> list[Json]:
         encoded: list[Json] = []
+        if type(value) is Gathered and value.more:
+            self.more = True
         for item in value:
             if self._left <= 0:
+                self.more = True
                 break
             encoded.append(self.encode(item, depth))
         return encoded
@@ -116,10 +141,11 @@ class _Encoder:
         encoded: dict[str, Json] = {}
         for key, item in items:
             if self._left <= 0:
+                self.more = True
                 break
             name = _key(key)
             if name in encoded:
-                msg = f"two keys are both written as {name[:40]!r}"
+                msg = "two keys are written alike"
                 raise NotSerialisableError(msg)
             encoded[name] = self.encode(item, depth)
         return encoded
@@ -131,7 +157,7 @@ _NONE: Final = object()
 def _scalar(value: Any) -> Any:  # noqa: PLR0911 - one line a kind
     match value:
         case Enum():
-            return encode(value.value)
+            return encode(value.value)[0]
         case str():
             return make_safe(str.__str__(value))
         case int():
@@ -159,7 +185,7 @@ def _other(value: Any) -> Json:
     except (PydanticSerializationError, ValueError, TypeError) as error:
         msg = f"a {type(value).__qualname__} has no JSON form"
         raise NotSerialisableError(msg) from error
-    return encode(plain)
+    return encode(plain)[0]
 
 
 def _key(key: Any) -> str:
@@ -167,7 +193,7 @@ def _key(key: Any) -> str:
         return make_safe(key)
     if isinstance(key, tuple):
         return ",".join(_key(part) for part in key)
-    encoded = encode(key)
+    encoded, _ = encode(key)
     if isinstance(encoded, str):
         return encoded
     if isinstance(encoded, bool | int | float) or encoded is None:
@@ -182,8 +208,3 @@ def _sort_key(item: Json) -> tuple[str, Any]:
     if isinstance(item, int | float):
         return ("number", item)
     return ("other", canonical(item))
-
-
-def bounded(items: Iterable[Any], max_items: int = MAX_ITEMS) -> list[Any]:
-    """Return the first of some items: a generator may have no end."""
-    return list(itertools.islice(items, max_items))

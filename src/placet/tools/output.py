@@ -1,5 +1,6 @@
 """What a tool gives back, made into what the model is told: checked, stripped, encoded, cut."""
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import NoneType, UnionType
@@ -12,7 +13,7 @@ from pydantic_core import PydanticSerializationError, SchemaError, ValidationErr
 
 from placet.errors import ToolDefinitionError
 from placet.tools.core_schema import Rewritten, rewrite_for_output
-from placet.tools.encode import NotSerialisableError, bounded, encode
+from placet.tools.encode import Gathered, NotSerialisableError, encode, gather
 from placet.tools.json_schema import schema_of
 from placet.tools.parameters import EMPTY
 from placet.tools.text import cut
@@ -120,12 +121,8 @@ class OutputShaper:
             if isinstance(value, ToolOutput):
                 return self._shape_output(value)
             return self._shape_value(value)
-        except NotSerialisableError as error:
-            return _bad(f"not serialisable ({error})", error.__cause__ or error)
-        except ValidationError as error:
-            return _bad("not of the declared form", error)
         except Exception as error:  # noqa: BLE001 - a tool's objects may do anything when looked at
-            return _bad("not serialisable", error)
+            return _bad(error)
 
     def _shape_output(self, output: ToolOutput) -> Shaped:
         content = output.content
@@ -142,53 +139,76 @@ class OutputShaper:
         if self._anything or free:
             if isinstance(value, str):
                 return self._tell(value)
-            return self._tell_json(to_json(encode(value)))
+            return self._tell_json(*_dump(value))
         if isinstance(value, Iterator):
-            value = bounded(value)
+            value = gather(value)
         checked = self._validate(value, from_attributes=True)
         if self._text:
             return self._tell(checked)
-        return self._tell_json(self._write(checked))
+        written, more = self._write(checked)
+        return self._tell_json(written, more or (type(value) is Gathered and value.more))
 
-    def _write(self, checked: Any) -> bytes:
+    def _write(self, checked: Any) -> tuple[bytes, bool]:
         if not self._loose:
             try:
-                written = self._to_json(checked, by_alias=True, warnings="error")
+                written: bytes = self._to_json(checked, by_alias=True, warnings="error")
             except PydanticSerializationError as error:
                 if "surrogate" not in str(error):
                     raise
             else:
                 if b"\\u00" not in written:
-                    return written
-        return to_json(encode(self._to_python(checked, mode="python", by_alias=True, warnings="error")))
+                    return written, False
+        return _dump(self._to_python(checked, mode="python", by_alias=True, warnings="error"))
 
-    def _tell(self, text: str) -> Shaped:
-        content, cut_from = cut(text, self.max_bytes)
+    def _tell(self, text: str, *, more: bool = False) -> Shaped:
+        content, cut_from = cut(text, self.max_bytes, more=more)
         if not content or content.isspace():
             content = NO_CONTENT
         return Shaped(content, cut_from=cut_from)
 
-    def _tell_json(self, written: bytes) -> Shaped:
+    def _tell_json(self, written: bytes, more: bool) -> Shaped:
         if written in _EMPTY:
             return Shaped(NO_CONTENT, written=written)
         text = written.decode()
         if written[:1] == b'"':  # one text is told as it is, not in quotes
             text = jiter.from_json(written)
-        shaped = self._tell(text)
+        shaped = self._tell(text, more=more)
         shaped.written = written
         return shaped
+
+
+def _dump(value: Any) -> tuple[bytes, bool]:
+    encoded, more = encode(value)
+    return to_json(encoded), more
 
 
 _EMPTY: Final = frozenset({b"null", b'""', b"[]"})
 
 
-def _bad(what: str, error: BaseException) -> Shaped:
-    return Shaped(
-        f"the tool ran, but its result cannot be told: it is {what}",
-        is_error=True,
-        code=BAD_OUTPUT,
-        detail=repr(error),
-    )
+def _bad(error: Exception) -> Shaped:
+    match error:
+        case NotSerialisableError():
+            what = f"not serialisable ({error})"
+        case ValidationError():
+            what = "not of the declared form"
+        case PydanticSerializationError() if "UnexpectedValue" in str(error):
+            what = "not of the declared form"
+        case _:
+            what = "not serialisable"
+    told = f"the tool ran, but its result cannot be told: it is {what}"
+    return Shaped(told, is_error=True, code=BAD_OUTPUT, detail=_explain(error.__cause__ or error))
+
+
+def _explain(error: BaseException) -> str:
+    """Return what went wrong, without the values that stood there: the audit log is no place for them."""
+    if isinstance(error, ValidationError):
+        found = error.errors(include_url=False, include_input=False)
+        return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['type']}" for one in found[:_MAX_EXPLAINED])
+    return re.sub(r"input_value=.*?, input_type", "input_type", repr(error), flags=re.DOTALL)[:_MAX_DETAIL]
+
+
+_MAX_EXPLAINED: Final = 10
+_MAX_DETAIL: Final = 2_000
 
 
 def _declared(annotation: Any) -> Any:
@@ -213,7 +233,7 @@ _STREAMS: Final = (Iterator, Iterable, Generator, AsyncIterator, AsyncIterable, 
 def _adapter(kind: Any, tool: str) -> TypeAdapter[Any]:
     try:
         return TypeAdapter(kind)
-    except (PydanticSchemaGenerationError, PydanticUserError, SchemaError, TypeError, NameError) as error:
+    except (PydanticSchemaGenerationError, PydanticUserError, ImportError, SchemaError, TypeError, NameError) as error:
         reason = str(error).partition("\n")[0]
         msg = f"the output of tool {tool!r} cannot be written as JSON: {reason}"
         raise ToolDefinitionError(msg) from error

@@ -1,14 +1,14 @@
 """The plan of a tool: how its code is called, worked out once when the tool is built."""
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypeAlias
 
 from placet.errors import ConfigurationError, ToolDefinitionError
 from placet.tools.context import Context, NestedRuns, RuntimePort, enter_call, leave_call
-from placet.tools.encode import MAX_ITEMS, bounded
+from placet.tools.encode import MAX_ITEMS, Gathered, gather
 from placet.tools.parameters import EMPTY, Parameter, Signature, Source
 
 Execute: TypeAlias = Callable[[Any, Any, Context[Any]], Any]
@@ -174,24 +174,20 @@ def _bounded(call: Callable[..., Any]) -> Callable[..., Any]:
     inner = call if inspect.isroutine(call) else type(call).__call__
     if inspect.isasyncgenfunction(inner):
 
-        async def gather(*positional: Any, **named: Any) -> list[Any]:
-            items: list[Any] = []
+        async def gather_async(*positional: Any, **named: Any) -> Gathered:
+            items = Gathered()
             stream: AsyncIterator[Any] = call(*positional, **named)
             async for item in stream:
-                items.append(item)
-                if len(items) >= MAX_ITEMS:
+                if len(items) == MAX_ITEMS:
+                    items.more = True
                     break
+                items.append(item)
             return items
 
-        return gather
-    if inspect.iscoroutinefunction(inner):
-        return call
-
-    def run(*positional: Any, **named: Any) -> Any:
-        result = call(*positional, **named)
-        return bounded(result) if isinstance(result, Iterator) else result
-
-    return run if inspect.isgeneratorfunction(inner) else call
+        return gather_async
+    if inspect.isgeneratorfunction(inner):
+        return lambda *positional, **named: gather(call(*positional, **named))
+    return call
 
 
 def _with_runtime(execute: Execute) -> Execute:

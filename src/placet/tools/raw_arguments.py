@@ -10,6 +10,7 @@ import jsonschema_rs
 from placet.errors import ToolDefinitionError
 from placet.tools.arguments import Arguments, refuse
 from placet.tools.complaints import MAX_COMPLAINTS, nearest
+from placet.tools.names import secret_names
 from placet.values.decision import Deny
 from placet.values.json import JsonObject
 
@@ -88,7 +89,7 @@ class RawForm:
 
     Attributes:
         schema: The schema, closed.
-        secret_fields: None: a schema has no types for secrets.
+        secret_fields: Names of the fields that look like secrets.
     """
 
     __slots__ = ("_defaults", "_secret", "_validator", "schema", "secret_fields")
@@ -96,7 +97,7 @@ class RawForm:
     def __init__(self, schema: Mapping[str, Any], tool: str) -> None:
         plain = _plain_schema(schema, tool)
         self.schema: JsonObject = _close_root(plain)
-        self.secret_fields: frozenset[str] = frozenset()
+        self.secret_fields = secret_names(self.schema)
         self._defaults = _has_defaults(self.schema)
         try:
             self._validator = compile_validator(self.schema)

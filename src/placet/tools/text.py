@@ -20,21 +20,26 @@ def make_safe(text: str) -> str:
     return _UNSAFE.sub(REPLACEMENT, joined)
 
 
-def cut(text: str, max_bytes: int) -> tuple[str, int | None]:
+def cut(text: str, max_bytes: int, *, more: bool = False) -> tuple[str, int | None]:
     """Return safe text of at most so many bytes, and the size before it was cut, or None.
 
     The head and the tail stay, with a note between them of how much is missing. No
     character is cut in two.
+
+    Args:
+        text: What to cut.
+        max_bytes: In UTF-8, the note included.
+        more: Whether the text itself is only the beginning of something longer.
     """
-    if len(text) * 4 <= max_bytes:
+    if len(text) * 4 <= max_bytes and not more:
         return make_safe(text), None
     size = len(text.encode("utf-8", "surrogatepass"))
-    if size <= max_bytes:
+    if size <= max_bytes and not more:
         safe = make_safe(text)
         if safe is text or len(safe.encode()) <= max_bytes:
             return safe, None
-    note = f"\n[... cut: {size} bytes in all, the middle is left out ...]\n"
-    room = max(0, max_bytes - len(note))
+    note = f"\n[... cut: {'more than ' if more else ''}{size} bytes in all, the middle is left out ...]\n"
+    room = max(0, min(max_bytes, size) - len(note))
     head = make_safe(text[: room + 1]).encode()[: room - room // 3].decode(errors="ignore")
     tail = make_safe(text[-room - 1 :]).encode()[-(room // 3) :].decode(errors="ignore") if room // 3 else ""
     return (head + note + tail).encode()[:max_bytes].decode(errors="ignore"), size

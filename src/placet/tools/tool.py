@@ -12,7 +12,7 @@ from placet.errors import ConfigurationError, ToolDefinitionError
 from placet.tools.arguments import ArgumentReader
 from placet.tools.context import Context
 from placet.tools.docstring import read_docstring
-from placet.tools.names import check_names, secret_names
+from placet.tools.names import check_names
 from placet.tools.output import OutputShaper
 from placet.tools.parameters import Signature, Source, read_signature
 from placet.tools.plan import Execute, Plan, Providers, make_plan
@@ -334,7 +334,7 @@ def _spec(declared: Declared, form: RawForm | TypedForm, output: OutputShaper) -
     if isinstance(roles, str):
         msg = f"the roles of tool {name!r} are a set of words, not one text: {{{roles!r}}}"
         raise ToolDefinitionError(msg)
-    secret = form.secret_fields | secret_names(form.schema)
+    secret = form.secret_fields
     try:
         return ToolSpec(
             name=name,

@@ -18,14 +18,16 @@ from pydantic_core import (
     ValidationError,
     core_schema,
     to_json,
+    to_jsonable_python,
 )
 from typing_extensions import is_typeddict
 
 from placet.errors import ToolDefinitionError
 from placet.tools.arguments import Arguments, refuse
-from placet.tools.complaints import complain, place_of
+from placet.tools.complaints import complain, place_of, property_names
 from placet.tools.core_schema import Rewritten, rewrite_for_arguments
 from placet.tools.json_schema import schema_of
+from placet.tools.names import secret_names
 from placet.tools.parameters import EMPTY, Parameter
 from placet.values.decision import Deny
 from placet.values.json import JsonObject
@@ -42,7 +44,7 @@ class TypedForm:
 
     Attributes:
         schema: JSON Schema of what the model may send.
-        secret_fields: Names of the fields that hold secrets by their type.
+        secret_fields: Names of the fields that hold secrets, by their type or by their name.
     """
 
     __slots__ = (
@@ -59,7 +61,7 @@ class TypedForm:
         self._ordered = rewritten.traits.ordered
         self._decimals = "decimal" in rewritten.traits.kinds
         self.schema = schema
-        self.secret_fields = frozenset(rewritten.traits.secrets)
+        self.secret_fields = frozenset(rewritten.traits.secrets & property_names(schema)) | secret_names(schema)
         self._secret = self.secret_fields | frozenset(secret)
 
     def check(self, text: bytes, parsed: dict[str, Any], note: str | None) -> Arguments | Deny:
@@ -224,12 +226,9 @@ def form_of_parameters(
     schema = adapter_schema(adapter, tool)
     properties: dict[str, Any] = schema.get("properties", {})
     for name, info in fields.items():
-        words = info.description or described.get(name)
         read_as = _alias(info) or name
-        if words and read_as in properties and "description" not in properties[read_as]:
-            properties[read_as] = {**properties[read_as], "description": words}
-        elif info.description and read_as in properties:
-            properties[read_as] = {**properties[read_as], "description": info.description}
+        if read_as in properties:
+            properties[read_as] = {**properties[read_as], **_told(info, described.get(name))}
     return _form(adapter, schema, tool, secret)
 
 
@@ -255,6 +254,16 @@ def _field(parameter: Parameter, tool: str) -> FieldInfo:
     if parameter.default is EMPTY:
         return FieldInfo.from_annotation(parameter.annotation)
     return FieldInfo.from_annotated_attribute(parameter.annotation, parameter.default)
+
+
+def _told(info: FieldInfo, described: str | None) -> dict[str, Any]:
+    """Return what a schema says of a parameter apart from its type."""
+    told: dict[str, Any] = dict(info.json_schema_extra) if isinstance(info.json_schema_extra, dict) else {}
+    if info.examples:
+        told["examples"] = to_jsonable_python(info.examples)
+    if words := info.description or described:
+        told["description"] = words
+    return told
 
 
 def _alias(info: FieldInfo) -> str | None:
@@ -296,9 +305,15 @@ def _field_schema(info: FieldInfo, handler: GetCoreSchemaHandler) -> core_schema
     if info.discriminator is not None:
         schema = handler.generate_schema(Annotated[annotated, FieldInfo(discriminator=info.discriminator)])
     if info.default_factory is not None:
-        return core_schema.with_default_schema(schema, default_factory=info.default_factory)
+        return core_schema.with_default_schema(
+            schema,
+            default_factory=info.default_factory,
+            default_factory_takes_data=info.default_factory_takes_validated_data,
+            validate_default=info.validate_default,
+        )
     if not isinstance(info.default, PydanticUndefinedType) and info.default is not ...:
-        return core_schema.with_default_schema(schema, default=info.default)  # a list or dict is copied for each call
+        # A list or a dict is copied for each call, by pydantic.
+        return core_schema.with_default_schema(schema, default=info.default, validate_default=info.validate_default)
     return schema
 
 
@@ -310,7 +325,14 @@ def _core_alias(info: FieldInfo) -> Any:
 def _adapter(kind: Any, tool: str) -> TypeAdapter[Any]:
     try:
         return TypeAdapter(kind)
-    except (PydanticSchemaGenerationError, PydanticUserError, SchemaError, TypeError, NameError) as error:
+    except PydanticSchemaGenerationError as error:
+        what = str(error).partition(". ")[0]
+        msg = (
+            f"the input of tool {tool!r} cannot be read from JSON ({what}); what the model does not send is declared "
+            "as Injected[...] or Loaded[...]"
+        )
+        raise ToolDefinitionError(msg) from error
+    except (ImportError, PydanticUserError, SchemaError, TypeError, NameError) as error:
         reason = str(error).partition("\n")[0]
         msg = f"the input of tool {tool!r} cannot be read from JSON: {reason}"
         raise ToolDefinitionError(msg) from error
