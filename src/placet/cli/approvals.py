@@ -1,0 +1,172 @@
+"""`placet approvals`: what waits for a person, and their yes or no."""
+
+from typing import Annotated, Final
+
+import typer
+from rich.text import Text
+
+from placet.cli.command import Ended, Identity, command
+from placet.cli.door import Door
+from placet.cli.exits import Exit, Failure, exit_of
+from placet.cli.json_argument import read_object
+from placet.cli.layout import GAP, call, table
+from placet.cli.present import expiry, outcome_json, present, refusal
+from placet.cli.progress import watch
+from placet.cli.requests import argument_lines, complaint, entitled, redacted_arguments, request_json, request_lines
+from placet.runtime.site import Emit
+from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
+from placet.values.decision import Reason
+from placet.values.json import JsonObject
+from placet.values.outcome import Outcome, Refused
+from placet.words.messages import (
+    APPROVAL_STATUSES,
+    APPROVED,
+    CONFIRMED,
+    NO_APPROVAL,
+    NOTHING_WAITS,
+    REJECTED,
+    REQUESTER,
+)
+
+approvals = typer.Typer(help="What waits for a person, and their yes or no.", no_args_is_help=True)
+
+ApprovalId = Annotated[str, typer.Argument(metavar="ID", help="The request, as apr_….")]
+
+_DONE: Final = {Yes.APPROVE: APPROVED, Yes.CONFIRM: CONFIRMED, None: REJECTED}
+
+
+@command(approvals, "list", identity=Identity.OPTIONAL)
+async def list_approvals(
+    door: Door,
+    everything: Annotated[bool, typer.Option("--all", help="Also what has been decided or has expired.")] = False,
+) -> Ended:
+    """List what waits for a person. Arguments are redacted, and tokens are never listed."""
+    statuses = () if everything else (ApprovalStatus.PENDING,)
+    found = await door.agent.approvals(statuses=statuses)
+    if door.screen.as_json:
+        door.screen.data([_row_json(door, request) for request in found])
+        return Exit.OK
+    if not found:
+        door.screen.note(Text(f"{GAP}{door.say(NOTHING_WAITS)}", style="dim"))
+        return Exit.OK
+    headings = [
+        door.say(name) for name in ("Id", "Tool", "On behalf of", "What would change", "Who may approve", "Expires")
+    ]
+    door.screen.lines(table(headings, [_row(door, request) for request in found], door.screen.width))
+    return Exit.OK
+
+
+@command(approvals, "show", identity=Identity.OPTIONAL)
+async def show_approval(door: Door, approval_id: ApprovalId) -> Ended:
+    """Show one request. Whoever may decide it sees every argument as it will run."""
+    await door.agent.store.expire_approvals(door.agent.world.clock.now())
+    request = await door.agent.store.find_approval(id=approval_id)
+    if request is None:
+        return _missing(door, approval_id)
+    if door.screen.as_json:
+        door.screen.data(request_json(door, request))
+    else:
+        door.screen.lines(request_lines(door, request))
+    return Exit.OK
+
+
+@command(approvals, "approve", identity=Identity.REQUIRED)
+def approve(
+    door: Door,
+    approval_id: ApprovalId,
+    edit: Annotated[
+        str | None, typer.Option("--edit", metavar="JSON", help="The arguments that run instead: all of them.")
+    ] = None,
+) -> Ended:
+    """Say yes to somebody else's call, and print what comes of their run."""
+    arguments: JsonObject | None = None
+    if edit is not None:
+        read = read_object(door, edit)
+        if isinstance(read, Failure):
+            return read
+        arguments = read
+    return _decide(door, approval_id, Yes.APPROVE, arguments=arguments)
+
+
+@command(approvals, "confirm", identity=Identity.REQUIRED)
+def confirm(door: Door, approval_id: ApprovalId) -> Ended:
+    """Say yes to your own call, where its tool lets you, and print what comes of the run."""
+    return _decide(door, approval_id, Yes.CONFIRM)
+
+
+@command(approvals, "reject", identity=Identity.REQUIRED)
+def reject(
+    door: Door,
+    approval_id: ApprovalId,
+    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why not.")] = None,
+    hide_reason: Annotated[bool, typer.Option("--hide-reason", help="Keep the reason from the model.")] = False,
+) -> Ended:
+    """Say no, for good: the same call is not asked for again in that run."""
+    return _decide(door, approval_id, None, reason=reason, hide_reason=hide_reason)
+
+
+def _decide(
+    door: Door,
+    approval_id: str,
+    yes: Yes | None,
+    *,
+    arguments: JsonObject | None = None,
+    reason: str | None = None,
+    hide_reason: bool = False,
+) -> Ended:
+    """Take a person's answer, and print what came of the run that waited."""
+    agent = door.agent
+    request = door.wait(agent.store.find_approval(id=approval_id))
+    if request is None:
+        return _missing(door, approval_id)
+
+    async def decide(emit: Emit) -> Outcome:
+        match yes:
+            case Yes.APPROVE:
+                return await agent.approve(approval_id, by=door.who, arguments=arguments, emit=emit)
+            case Yes.CONFIRM:
+                return await agent.confirm(approval_id, by=door.who, emit=emit)
+            case None:
+                return await agent.reject(
+                    approval_id, by=door.who, reason=reason, reason_for_model=not hide_reason, emit=emit
+                )
+
+    if yes is not None and arguments is None and not door.screen.as_json and entitled(door, request):
+        for line in argument_lines(door, request):
+            door.screen.note(line)
+    outcome = watch(door, decide)
+    if isinstance(outcome, Refused):
+        return _refused(door, request, yes, outcome)
+    door.screen.note(Text(f"{GAP}{door.say(_DONE[yes])}", style="green" if yes else "yellow"))
+    return present(door, outcome)
+
+
+def _refused(door: Door, request: ApprovalRequest, yes: Yes | None, refused: Refused) -> Ended:
+    if door.screen.as_json:
+        door.screen.data(outcome_json(door, refused))
+        return exit_of(refused)
+    if refused.reason is Reason.INVALID_ARGUMENTS:
+        failure = refusal(door, refused)
+        return Failure(exit=failure.exit, code=failure.code, message=failure.message, fix=refused.message)
+    return refusal(door, refused, complaint(door, request, yes or request.yes, rejecting=yes is None))
+
+
+def _missing(door: Door, approval_id: str) -> Failure:
+    return Failure(exit=Exit.NOT_FOUND, code=Reason.NOT_FOUND, message=door.say(NO_APPROVAL, id=approval_id))
+
+
+def _row(door: Door, request: ApprovalRequest) -> list[str]:
+    status = request.status_at(door.agent.world.clock.now())
+    pending = status is ApprovalStatus.PENDING
+    return [
+        request.id,
+        request.tool if request.preview is not None else call(request.tool, redacted_arguments(door, request)),
+        request.principal_id,
+        request.preview.text if request.preview is not None else "",
+        ", ".join(sorted(request.approvers)) if request.yes is Yes.APPROVE else door.say(REQUESTER),
+        expiry(door, request.expires_at) if pending else door.say(APPROVAL_STATUSES[status]),
+    ]
+
+
+def _row_json(door: Door, request: ApprovalRequest) -> JsonObject:
+    return {**request_json(door, request), "arguments": redacted_arguments(door, request), "redacted": True}
