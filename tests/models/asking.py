@@ -16,6 +16,17 @@ GET_RATE = ToolSpec(
     effect=Effect.READ,
     input_schema={"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
 )
+GET_RATES = ToolSpec(
+    name="get_rate",
+    description="Look up rates.",
+    effect=Effect.READ,
+    input_schema={
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer", "default": 1}},
+        "required": ["city"],
+        "additionalProperties": False,
+    },
+)
 
 
 def ask(*messages: Message, tools: tuple[ToolSpec, ...] = (), **more: Any) -> ModelRequest:

@@ -96,7 +96,7 @@ async def test_words_stream_as_they_come(wire: WireServer, open_messages: OpenMe
 
 async def test_the_request_says_what_was_asked(wire: WireServer, open_messages: OpenMessages) -> None:
     wire.plays(whole(message([TEXT])))
-    schema = {"type": "object", "properties": {}, "additionalProperties": False}
+    schema = {"type": "object", "properties": {}, "additionalProperties": False, "required": []}
 
     await open_messages(settings={"output_config": {"effort": "low"}}).answer(
         ask(system="be brief", tools=(GET_RATE,), tool_choice="required", output_schema=schema)
@@ -114,6 +114,25 @@ async def test_the_request_says_what_was_asked(wire: WireServer, open_messages: 
     }
     assert wire.requests[-1].path == "/v1/messages"
     assert wire.requests[-1].headers["authorization"] == "Bearer key-of-the-test"
+
+
+async def test_a_schema_that_the_wire_does_not_take_goes_into_the_prompt(
+    wire: WireServer, open_messages: OpenMessages
+) -> None:
+    wire.plays(whole(message([TEXT])))
+
+    await open_messages().answer(ask(output_schema={"type": "object", "additionalProperties": {"type": "string"}}))
+
+    assert "output_config" not in wire.last
+    assert '"additionalProperties":{"type":"string"}' in wire.last["system"]
+
+
+async def test_strict_is_asked_for_when_wanted(wire: WireServer, open_messages: OpenMessages) -> None:
+    wire.plays(whole(message([TEXT])))
+
+    await open_messages(strict=True).answer(ask(tools=(GET_RATE,)))
+
+    assert wire.last["tools"][0]["strict"] is True
 
 
 @pytest.mark.parametrize("key", ["system", "messages", "tools", "tool_choice"])

@@ -8,8 +8,8 @@ import pytest
 from placet.errors import ConfigurationError, ModelProtocolError, ModelRequestError, ModelUnavailableError
 from placet.models.openai_chat import OpenAIChat
 from placet.ports import Finish, ModelClient
-from tests.models.asking import GET_RATE, OpenChat, ask
-from tests.models.wire import Reply, WireServer, chunks, completion, events, whole
+from tests.models.asking import GET_RATE, GET_RATES, OpenChat, ask
+from tests.models.wire import Reply, WireServer, as_stream, chunks, completion, events, whole
 
 
 async def test_words_are_heard(wire: WireServer, open_chat: OpenChat) -> None:
@@ -91,6 +91,35 @@ async def test_a_schema_is_asked_for_as_the_server_takes_it(wire: WireServer, op
     assert by_schema["response_format"]["json_schema"]["schema"] == schema
     assert by_mode["response_format"] == {"type": "json_object"}
     assert '"name":{"type":"string"}' in by_mode["messages"][0]["content"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_strict_is_asked_for_and_undone(wire: WireServer, open_chat: OpenChat, streamed: bool) -> None:
+    """Strict schemas know no optional argument: what is left out comes as null."""
+    call = {"id": "c1", "function": {"name": "get_rate", "arguments": '{"city": "Oslo", "days": null}'}}
+    said = {"content": None, "tool_calls": [call]}
+    wire.plays(events(chunks(as_stream(said))) if streamed else whole(completion(said)))
+
+    answer = await open_chat(quirks="openai").answer(ask(tools=(GET_RATES,)), (lambda _: None) if streamed else None)
+
+    function = wire.last["tools"][0]["function"]
+    assert (function["strict"], function["parameters"]["required"]) == (True, ["city", "days"])
+    assert (answer.calls[0].arguments, answer.calls[0].note) == (
+        '{"city": "Oslo"}',
+        "what was left out as null was left out",
+    )
+
+
+async def test_tools_are_compiled_once(wire: WireServer, open_chat: OpenChat) -> None:
+    wire.plays(whole(completion({"content": "hi"})))
+    request = ask(tools=(GET_RATES,))
+    client = open_chat()
+    await client.answer(request)
+    offer = request.tools.wire["openai-chat:relaxed"]
+
+    await client.answer(request)
+
+    assert request.tools.wire == {"openai-chat:relaxed": offer}
 
 
 async def test_a_refusal_is_itself(wire: WireServer, open_chat: OpenChat) -> None:

@@ -11,7 +11,7 @@ from placet.models.openai_responses import OpenAIResponses
 from placet.ports import Finish, ModelAnswer, ModelClient
 from placet.values.call import ToolCall, ToolResult
 from placet.values.message import AssistantMessage, ToolMessage, Transcript, UserMessage
-from tests.models.asking import GET_RATE, ask
+from tests.models.asking import GET_RATE, GET_RATES, ask
 from tests.models.public_failures import CASES, read_history
 from tests.models.wire import Reply, WireServer, as_response_stream, events, response, whole
 
@@ -100,7 +100,7 @@ async def test_the_request_says_what_was_asked_and_stores_nothing(
     wire.plays(whole(response([WORDS])))
     schema = {"type": "object", "properties": {}}
 
-    await open_responses(settings={"text": {"verbosity": "low"}}).answer(
+    await open_responses(strict=False, settings={"text": {"verbosity": "low"}}).answer(
         ask(system="be brief", tools=(GET_RATE,), tool_choice="required", output_schema=schema)
     )
 
@@ -127,6 +127,31 @@ async def test_the_request_says_what_was_asked_and_stores_nothing(
         },
     }
     assert wire.requests[-1].path == "/v1/responses"
+
+
+async def test_strict_is_asked_for_and_undone(wire: WireServer, open_responses: OpenResponses) -> None:
+    """Strict schemas know no optional argument: what is left out comes as null."""
+    call = {**CALL, "arguments": '{"city": "Oslo", "days": null}'}
+    wire.plays(whole(response([call])))
+
+    answer = await open_responses().answer(ask(tools=(GET_RATES,)))
+
+    (tool,) = wire.last["tools"]
+    assert (tool["strict"], tool["parameters"]["required"]) == (True, ["city", "days"])
+    assert (answer.calls[0].arguments, answer.calls[0].note) == (
+        '{"city": "Oslo"}',
+        "what was left out as null was left out",
+    )
+
+
+async def test_an_output_is_asked_for_strictly_and_undone(wire: WireServer, open_responses: OpenResponses) -> None:
+    said = {**WORDS, "content": [{"type": "output_text", "text": '{"city": "Oslo", "days": null}'}]}
+    wire.plays(whole(response([said])))
+
+    answer = await open_responses().answer(ask(output_schema=GET_RATES.input_schema))
+
+    assert wire.last["text"]["format"]["strict"] is True
+    assert answer.text == '{"city": "Oslo"}'
 
 
 @pytest.mark.parametrize("key", ["store", "previous_response_id", "conversation", "background", "tools"])

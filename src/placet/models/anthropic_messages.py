@@ -16,13 +16,14 @@ from placet.errors import ConfigurationError
 from placet.models.call_ids import ANTHROPIC_CALL_IDS, collect_call_ids
 from placet.models.connection import NO_KEY, RETRIES, Connection, Sdk, check_key
 from placet.models.history import HistoryWriter, write_json
-from placet.models.messages_history import OPENING, MessagesHistory, write_tools
+from placet.models.messages_history import OPENING, MessagesHistory
 from placet.models.messages_reader import MessagesReader
+from placet.models.offers import Offer, OutputForms, describe_output, offer_tools
 from placet.models.settings import check_settings
 from placet.ports import ModelAnswer, ModelRequest, OnText
-from placet.values.json import Json
+from placet.tools.provider_schema import Strictness
+from placet.values.json import Json, JsonObject
 from placet.values.message import UserMessage
-from placet.values.tool import VisibleTools
 
 MAX_TOKENS: Final = 8192
 """The wire wants a limit. An answer that reaches it is cut, and its calls are not run."""
@@ -40,6 +41,8 @@ class AnthropicMessages:
         api_key: None takes `ANTHROPIC_API_KEY` for Anthropic itself; it is never sent to
             another server by itself.
         max_tokens: At most so many in one answer.
+        strict: Whether the provider is asked to keep to the schemas of tools. It takes few strict
+            tools in one request, and the least risky lose it first.
         settings: What every request says, as `{"thinking": {"type": "adaptive"}}`; a request's
             own settings go before. No temperature is set: the API refuses one.
         max_retries: How often a request that failed for the moment is sent again.
@@ -63,6 +66,7 @@ class AnthropicMessages:
         base_url: str | None = None,
         api_key: str | None = None,
         max_tokens: int = MAX_TOKENS,
+        strict: bool = False,
         settings: Mapping[str, Json] | None = None,
         max_retries: int = RETRIES,
         headers: Mapping[str, str] | None = None,
@@ -70,6 +74,8 @@ class AnthropicMessages:
         self.name = f"anthropic:{model}" if base_url is None else f"anthropic:{model}@{base_url}"
         self.provider = f"anthropic@{urlsplit(base_url).netloc if base_url else 'api.anthropic.com'}"
         self._model = model
+        self._strict = strict
+        self._outputs = OutputForms("anthropic", strict=True)
         self._settings = {"max_tokens": max_tokens, **check_settings(settings or {}, _OURS, self.name)}
         key = api_key if api_key is not None or base_url is not None else os.environ.get("ANTHROPIC_API_KEY")
         if not key and base_url is None:
@@ -104,7 +110,8 @@ class AnthropicMessages:
             ModelProtocolError: The answer cannot be understood.
             ConfigurationError: A setting of the request says what placet says.
         """
-        body = self._write_body(request, stream=on_text is not None)
+        offer = offer_tools(request.tools, "anthropic", strict=self._strict)
+        body = self._write_body(request, offer, stream=on_text is not None)
         reader = MessagesReader()
         if on_text is None:
             reader.read(await self._connection.ask(body, request.timeout))
@@ -116,13 +123,15 @@ class AnthropicMessages:
                     on_text(text)
 
             await self._connection.stream(body, request.timeout, take)
-        return reader.finish(collect_call_ids(request.transcript), f"{len(request.transcript)}", self.provider)
+        place = f"{len(request.transcript)}"
+        answer = reader.finish(collect_call_ids(request.transcript), place, self.provider)
+        return self._outputs.restore(offer.restore(answer), request.output_schema)
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
         await self._connection.close()
 
-    def _write_body(self, request: ModelRequest, *, stream: bool) -> bytes:
+    def _write_body(self, request: ModelRequest, offer: Offer, *, stream: bool) -> bytes:
         fields: dict[str, Any] = {
             "model": self._model,
             **self._settings,
@@ -131,24 +140,26 @@ class AnthropicMessages:
         if stream:
             fields["stream"] = True
         specs = request.tools.specs
-        prompt = "\n\n".join(part for part in (request.system, FENCE_RULE if specs else "") if part.strip())
-        if prompt:
-            fields["system"] = prompt
+        prompt = [request.system, FENCE_RULE if specs else ""]
+        if request.output_schema is not None:
+            prompt.append(self._ask_for_output(request.output_schema, fields))
+        if any(prompt):
+            fields["system"] = "\n\n".join(part for part in prompt if part.strip())
         if specs and request.tool_choice in _CHOICES:
             fields["tool_choice"] = {"type": _CHOICES[request.tool_choice]}
-        if request.output_schema is not None:
-            form = {"type": "json_schema", "schema": request.output_schema}
-            fields["output_config"] = {**(fields.get("output_config") or {}), "format": form}
         messages = self._history.write(request.transcript)
         if not request.transcript or not isinstance(request.transcript[0], UserMessage):
             messages.insert(0, OPENING)
         parts = [write_json(fields)[:-1], b',"messages":[', b",".join(messages), b"]"]
         if specs:
-            parts += [b',"tools":', self._write_tools(request.tools)]
+            parts += [b',"tools":', offer.content]
         return b"".join([*parts, b"}"])
 
-    def _write_tools(self, tools: VisibleTools) -> bytes:
-        written: bytes | None = tools.wire.get("anthropic-messages")
-        if written is None:
-            written = tools.wire["anthropic-messages"] = write_tools(tools.specs)
-        return written
+    def _ask_for_output(self, schema: JsonObject, fields: dict[str, Any]) -> str:
+        """Ask for structured output in the fields; return what the prompt has to say about it."""
+        compiled = self._outputs.compile(schema)
+        if compiled.strictness is not Strictness.STRICT:  # the wire takes no other schemas
+            return describe_output(schema)
+        form = {"type": "json_schema", "schema": compiled.schema}
+        fields["output_config"] = {**(fields.get("output_config") or {}), "format": form}
+        return ""

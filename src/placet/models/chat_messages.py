@@ -1,4 +1,4 @@
-"""What Chat Completions takes: messages and tools, written from ours."""
+"""What Chat Completions takes: turns as messages."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,6 @@ from placet.models.call_arguments import write_object
 from placet.models.history import Exchange, Turn, write_json
 from placet.models.quirks import Quirks
 from placet.values.call import ToolCall
-from placet.values.tool import ToolSpec
 
 _ILLEGAL: Final = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -69,16 +68,3 @@ def _write_call(call: ToolCall, call_id: str, *, own: bool) -> dict[str, Any]:
             function.update(inner)
         entry.update(extras)
     return entry
-
-
-def write_tools(specs: Sequence[ToolSpec]) -> bytes:
-    """Return tools as Chat Completions takes them."""
-    return write_json(
-        [
-            {
-                "type": "function",
-                "function": {"name": spec.name, "description": spec.description, "parameters": spec.input_schema},
-            }
-            for spec in specs
-        ]
-    )

@@ -9,7 +9,6 @@ from placet.models.chat_messages import legal_name
 from placet.models.history import Exchange, Turn, write_json
 from placet.values.call import ToolCall
 from placet.values.message import AssistantMessage
-from placet.values.tool import ToolSpec
 
 OPENING: Final = write_json({"role": "user", "content": "(the conversation goes on)"})
 """What stands first when the history does not begin with the user: the wire wants it so."""
@@ -68,10 +67,3 @@ def _write_call(call: ToolCall, call_id: str, *, own: bool) -> dict[str, Any]:
         "name": legal_name(call.name),
         "input": read_object(call.arguments),
     }
-
-
-def write_tools(specs: Sequence[ToolSpec]) -> bytes:
-    """Return tools as Messages takes them."""
-    return write_json(
-        [{"name": spec.name, "description": spec.description, "input_schema": spec.input_schema} for spec in specs]
-    )

@@ -7,14 +7,20 @@
 | `anthropic:NAME` | Anthropic, Messages |
 | `openai-compatible:NAME@URL` | any server that speaks Chat Completions |
 | `local:needle-3` | the embedded demonstration model |
+| `replay:PATH` | a recording, see `placet.models.replay` |
+| `scripted:` | nobody: a script without steps, where no model is needed |
 
 There is no default model: names are retired too fast to be written into a library.
 """
 
 import importlib
-from typing import Any, Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
 from placet.errors import ConfigurationError
+from placet.models.replay import ReplayModel
+from placet.models.scripted import ScriptedModel
 from placet.ports import ModelClient
 
 _CLIENTS: Final = {
@@ -33,38 +39,43 @@ def open_model(name: str, *, base_url: str | None = None, api_key: str | None = 
     Args:
         name: Its id.
         base_url: Where its server is, if not where the vendor's is.
-        api_key: Its key. Left out, the vendor's SDK reads its own environment variable.
+        api_key: Its key. Left out, it is the vendor's own environment variable, for the vendor's
+            own server alone.
 
     Raises:
-        ConfigurationError: The id is none, or the extra that it needs is not installed.
+        ConfigurationError: The id is none, the extra that it needs is not installed, or there
+            is no key.
     """
-    kind, _, model = name.partition(":")
+    kind, colon, model = name.partition(":")
+    if kind == "scripted" and colon and not model:
+        return ScriptedModel()
+    if kind == "replay" and model:
+        return ReplayModel(Path(model))
     if kind == "local":
-        return _local(model)
+        return _open_local(model)
     if kind not in _CLIENTS or not model:
-        known = ", ".join(f"'{kind}:…'" for kind in (*_CLIENTS, "local"))
+        known = ", ".join(f"'{kind}:…'" for kind in (*_CLIENTS, "local", "replay"))
         raise ConfigurationError(f"not the id of a model: {name!r}; write one of {known}")
     if kind == "openai-compatible":
-        model, at, url = model.rpartition("@")
-        if not at or base_url:
-            model, url = (url, base_url or "") if not at else (model, base_url or url)
-        if not model or not url:
+        model, at, url = model.partition("@http")  # a model's name may hold an @
+        base_url = f"http{url}" if at else base_url
+        if not model or not base_url:
             raise ConfigurationError(f"{name!r} names no server: write 'openai-compatible:NAME@http://…/v1'")
-        base_url = url
-    return _load(kind)(model, base_url=base_url, api_key=api_key)
+    return _find_client(kind)(model, base_url=base_url, api_key=api_key)
 
 
-def _load(kind: str) -> Any:
+def _find_client(kind: str) -> Callable[..., ModelClient]:
     module, client, extra = _CLIENTS[kind]
     try:
-        return getattr(importlib.import_module(module), client)
+        found: Callable[..., ModelClient] = getattr(importlib.import_module(module), client)
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"models of the kind {kind!r} need the package {error.name!r}: pip install 'placet[{extra}]'"
         ) from error
+    return found
 
 
-def _local(model: str) -> ModelClient:
+def _open_local(model: str) -> ModelClient:
     if model not in ("", "needle-3"):
         raise ConfigurationError(f"there is no embedded model {model!r}; write 'local:needle-3'")
     client: ModelClient = importlib.import_module("placet.models.local").LocalModel()

@@ -11,22 +11,20 @@ from urllib.parse import urlsplit
 from placet.agent.fence import FENCE_RULE
 from placet.models.accumulator import ChatAccumulator
 from placet.models.call_ids import collect_call_ids
-from placet.models.chat_messages import ChatMessages, write_tools
+from placet.models.chat_messages import ChatMessages
 from placet.models.connection import RETRIES
 from placet.models.history import HistoryWriter, write_json
+from placet.models.offers import Offer, OutputForms, describe_output, json_schema_format, offer_tools
 from placet.models.openai_sdk import connect_openai
 from placet.models.quirks import Quirks, find_quirks
 from placet.models.settings import check_settings
 from placet.ports import ModelAnswer, ModelRequest, OnText
 from placet.values.json import Json, JsonObject
-from placet.values.tool import VisibleTools
 
 _OURS: Final = frozenset(
     {"model", "messages", "tools", "tool_choice", "stream", "stream_options", "n", "functions", "function_call"}
 )
 """What a setting must not say: these are said by placet, from what the gate knows."""
-
-SCHEMA_RULE: Final = "Answer with one JSON object and nothing else. It must match this JSON Schema:\n"
 
 
 class OpenAIChat:
@@ -74,6 +72,7 @@ class OpenAIChat:
             "/chat/completions", self.name, base_url=base_url, api_key=api_key, max_retries=max_retries, headers=headers
         )
         writer = ChatMessages(self.quirks, self.provider)
+        self._outputs = OutputForms("openai-chat", strict=self.quirks.strict)
         self._history = HistoryWriter(writer.write_turn, self.quirks.call_ids, self.provider)
 
     async def answer(self, request: ModelRequest, on_text: OnText | None = None) -> ModelAnswer:
@@ -85,8 +84,9 @@ class OpenAIChat:
             ModelProtocolError: The answer cannot be understood.
             ConfigurationError: A setting of the request says what placet says.
         """
-        body = self._write_body(request, stream=on_text is not None)
-        accumulator = ChatAccumulator(_name_tools(request.tools))
+        offer = offer_tools(request.tools, "openai-chat", strict=self.quirks.strict)
+        body = self._write_body(request, offer, stream=on_text is not None)
+        accumulator = ChatAccumulator(offer.names)
         if on_text is None:
             accumulator.read(await self._connection.ask(body, request.timeout))
         else:
@@ -97,13 +97,15 @@ class OpenAIChat:
                     on_text(text)
 
             await self._connection.stream(body, request.timeout, take)
-        return accumulator.finish(collect_call_ids(request.transcript), f"{len(request.transcript)}", self.provider)
+        place = f"{len(request.transcript)}"
+        answer = accumulator.finish(collect_call_ids(request.transcript), place, self.provider)
+        return self._outputs.restore(offer.restore(answer), request.output_schema)
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
         await self._connection.close()
 
-    def _write_body(self, request: ModelRequest, *, stream: bool) -> bytes:
+    def _write_body(self, request: ModelRequest, offer: Offer, *, stream: bool) -> bytes:
         settings = {**self._settings, **check_settings(request.settings, _OURS, self.name)}
         fields: dict[str, Any] = {"model": self._model, **settings}
         if stream:
@@ -124,27 +126,15 @@ class OpenAIChat:
             messages.insert(0, write_json({"role": self.quirks.system_role, "content": prompt}))
         parts = [write_json(fields)[:-1], b',"messages":[', b",".join(messages), b"]"]
         if specs:
-            parts += [b',"tools":', self._write_tools(request.tools)]
+            parts += [b',"tools":', offer.content]
         return b"".join([*parts, b"}"])
 
     def _ask_for_output(self, schema: JsonObject, fields: dict[str, Any]) -> str:
         """Ask for structured output in the fields; return what the prompt has to say about it."""
         if self.quirks.structured == "json_schema":
-            fields["response_format"] = {"type": "json_schema", "json_schema": {"name": "output", "schema": schema}}
+            form = json_schema_format(self._outputs.compile(schema))
+            fields["response_format"] = {"type": "json_schema", "json_schema": form}
             return ""
         if self.quirks.structured == "json_object":
             fields["response_format"] = {"type": "json_object"}
-        return SCHEMA_RULE + write_json(schema).decode()
-
-    def _write_tools(self, tools: VisibleTools) -> bytes:
-        written: bytes | None = tools.wire.get("openai-chat")
-        if written is None:
-            written = tools.wire["openai-chat"] = write_tools(tools.specs)
-        return written
-
-
-def _name_tools(tools: VisibleTools) -> frozenset[str]:
-    names: frozenset[str] | None = tools.wire.get("names")
-    if names is None:
-        names = tools.wire["names"] = frozenset(spec.name for spec in tools.specs)
-    return names
+        return describe_output(schema)

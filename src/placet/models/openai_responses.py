@@ -12,13 +12,13 @@ from placet.agent.fence import FENCE_RULE
 from placet.models.call_ids import OPENAI_CALL_IDS, collect_call_ids
 from placet.models.connection import RETRIES
 from placet.models.history import HistoryWriter, write_json
+from placet.models.offers import Offer, OutputForms, json_schema_format, offer_tools
 from placet.models.openai_sdk import connect_openai
-from placet.models.responses_history import ResponsesHistory, write_tools
+from placet.models.responses_history import ResponsesHistory
 from placet.models.responses_reader import ResponsesReader
 from placet.models.settings import check_settings
 from placet.ports import ModelAnswer, ModelRequest, OnText
 from placet.values.json import Json
-from placet.values.tool import VisibleTools
 
 _OURS: Final = frozenset(
     {
@@ -36,6 +36,7 @@ class OpenAIResponses:
         base_url: Of a server that speaks Responses; None for OpenAI itself.
         api_key: None takes `OPENAI_API_KEY` for OpenAI itself; it is never sent to another
             server by itself.
+        strict: Whether the provider is asked to keep to the schemas of tools and output.
         settings: What every request says, as `{"reasoning": {"effort": "low"}}`; a request's own
             settings go before.
         max_retries: How often a request that failed for the moment is sent again.
@@ -58,6 +59,7 @@ class OpenAIResponses:
         *,
         base_url: str | None = None,
         api_key: str | None = None,
+        strict: bool = True,
         settings: Mapping[str, Json] | None = None,
         max_retries: int = RETRIES,
         headers: Mapping[str, str] | None = None,
@@ -65,6 +67,8 @@ class OpenAIResponses:
         self.name = f"openai-responses:{model}" if base_url is None else f"openai-responses:{model}@{base_url}"
         self.provider = f"openai-responses@{urlsplit(base_url).netloc if base_url else 'api.openai.com'}"
         self._model = model
+        self._strict = strict
+        self._outputs = OutputForms("openai-responses", strict=strict)
         self._settings = check_settings(settings or {}, _OURS, self.name)
         self._connection = connect_openai(
             "/responses", self.name, base_url=base_url, api_key=api_key, max_retries=max_retries, headers=headers
@@ -80,7 +84,8 @@ class OpenAIResponses:
             ModelProtocolError: The answer cannot be understood.
             ConfigurationError: A setting of the request says what placet says.
         """
-        body = self._write_body(request, stream=on_text is not None)
+        offer = offer_tools(request.tools, "openai-responses", strict=self._strict)
+        body = self._write_body(request, offer, stream=on_text is not None)
         reader = ResponsesReader()
         if on_text is None:
             reader.read(await self._connection.ask(body, request.timeout))
@@ -92,13 +97,15 @@ class OpenAIResponses:
                     on_text(text)
 
             await self._connection.stream(body, request.timeout, take)
-        return reader.finish(collect_call_ids(request.transcript), f"{len(request.transcript)}", self.provider)
+        place = f"{len(request.transcript)}"
+        answer = reader.finish(collect_call_ids(request.transcript), place, self.provider)
+        return self._outputs.restore(offer.restore(answer), request.output_schema)
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
         await self._connection.close()
 
-    def _write_body(self, request: ModelRequest, *, stream: bool) -> bytes:
+    def _write_body(self, request: ModelRequest, offer: Offer, *, stream: bool) -> bytes:
         fields: dict[str, Any] = {
             "model": self._model,
             **self._settings,
@@ -115,16 +122,10 @@ class OpenAIResponses:
         if specs and request.tool_choice != "auto":
             fields["tool_choice"] = request.tool_choice
         if request.output_schema is not None:
-            form = {"type": "json_schema", "name": "output", "schema": request.output_schema, "strict": False}
-            fields["text"] = {**(fields.get("text") or {}), "format": form}
+            form = json_schema_format(self._outputs.compile(request.output_schema))
+            fields["text"] = {**(fields.get("text") or {}), "format": {"type": "json_schema", **form}}
         items = self._history.write(request.transcript)
         parts = [write_json(fields)[:-1], b',"input":[', b",".join(items), b"]"]
         if specs:
-            parts += [b',"tools":', self._write_tools(request.tools)]
+            parts += [b',"tools":', offer.content]
         return b"".join([*parts, b"}"])
-
-    def _write_tools(self, tools: VisibleTools) -> bytes:
-        written: bytes | None = tools.wire.get("openai-responses")
-        if written is None:
-            written = tools.wire["openai-responses"] = write_tools(tools.specs)
-        return written

@@ -9,7 +9,6 @@ from placet.models.chat_messages import legal_name
 from placet.models.history import Exchange, Turn, write_json
 from placet.values.call import ToolCall
 from placet.values.message import AssistantMessage
-from placet.values.tool import ToolSpec
 
 
 class ResponsesHistory:
@@ -57,19 +56,3 @@ def _write_call(call: ToolCall, call_id: str, *, own: bool) -> dict[str, Any]:
         "name": legal_name(call.name),
         "arguments": write_object(call.arguments),
     }
-
-
-def write_tools(specs: Sequence[ToolSpec]) -> bytes:
-    """Return tools as Responses takes them; unless `strict` is said, it tries and silently gives up."""
-    return write_json(
-        [
-            {
-                "type": "function",
-                "name": spec.name,
-                "description": spec.description,
-                "parameters": spec.input_schema,
-                "strict": False,
-            }
-            for spec in specs
-        ]
-    )
