@@ -87,7 +87,7 @@ def compile_entries(entries: list[Entry]) -> bytes:
 
 
 def messages_said() -> dict[str, str | None]:
-    """Return every message id in the code, with its plural: the tables, and literals given to `say`."""
+    """Return every message id in the code, with its plural: the tables, and literals given to a function or method `say`."""
     said: dict[str, str | None] = dict.fromkeys(SINGLES)
     said.update(PLURALS)
     for path in sorted(SOURCE.rglob("*.py")):
@@ -97,12 +97,13 @@ def messages_said() -> dict[str, str | None]:
 
 
 def _said_by(node: ast.AST) -> Iterator[tuple[str, str | None]]:
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute) or not node.args:
         return
+    name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
     texts = [part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
-    if node.func.id == "say" and isinstance(node.args[0], ast.Constant):
+    if name == "say" and texts and isinstance(node.args[0], ast.Constant):
         yield texts[0], None
-    elif node.func.id == "say_plural" and len(texts) >= 2:
+    elif name == "say_plural" and len(texts) >= 2:
         yield texts[0], texts[1]
 
 

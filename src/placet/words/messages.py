@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from placet.values.approval import ApprovalStatus
+from placet.values.audit import AuditKind
 from placet.values.decision import Reason
 from placet.values.effect import EffectState
 from placet.values.run import RunStatus, StopReason
@@ -106,6 +107,18 @@ DECISIONS: Final[Mapping[str, str]] = {
 }
 """One line for one decision, as the chat and `placet audit show` print it."""
 
+KINDS: Final[Mapping[AuditKind, str]] = {
+    AuditKind.WRITER: "opened",
+    AuditKind.QUESTION: "question",
+    AuditKind.CALL: "call",
+    AuditKind.APPROVAL: "approval",
+    AuditKind.INTENT: "intent",
+    AuditKind.OUTCOME: "outcome",
+    AuditKind.ANSWER: "answer",
+    AuditKind.TURN: "turn",
+}
+"""What a record of the audit log tells of."""
+
 YES_WORDS: Final[Mapping[str, frozenset[str]]] = {
     "en": frozenset({"y", "yes"}),
     "pt-BR": frozenset({"s", "sim", "y", "yes"}),
@@ -136,15 +149,11 @@ EXPIRES: Final = "expires in {n} min"
 EXPIRES_SOON: Final = "expires in less than a minute"
 WAITING_CALLS: Final = ("{n} call waits for you", "{n} calls wait for you")
 CALLS_DONE: Final = ("{n} call", "{n} calls")
-STEPS_TAKEN: Final = ("{n} step", "{n} steps")
+TURNS_TAKEN: Final = ("{n} answer of the model", "{n} answers of the model")
 
 # ── prompts ───────────────────────────────────────────────────────────────────────────
 
 CONFIRM: Final = "Confirm? [y/N]"
-APPROVE: Final = "Approve? [y/N]"
-WHY_NOT: Final = "Why not? (optional)"
-TELL_MODEL: Final = "May the assistant read the reason? [y/N]"
-ASK: Final = "What would you like to know? (an empty line ends)"
 GOODBYE: Final = "Goodbye."
 WARN_HIDDEN: Final = "Warning: this text hid characters; they are shown as ⟨U+…⟩."
 WARN_MIXED: Final = "Warning: letters of different alphabets are mixed in: {words}"
@@ -154,57 +163,80 @@ WARN_MIXED: Final = "Warning: letters of different alphabets are mixed in: {word
 COLUMNS: Final = (
     "Id", "Tool", "On behalf of", "Arguments", "What would change", "Where it came from", "Who may approve", "Expires",
     "Status", "Asked", "Rule", "Decision", "Reason", "When", "Who", "Run", "Agent", "Steps", "Calls", "Result",
-    "Duration", "Effect", "Roles", "Limit", "Description", "Started", "Key",
+    "Duration", "Effect", "Roles", "Limit", "Description", "Started", "Key", "Approval", "Timeout",
 )  # fmt: skip
 
-# ── answers of the command line ───────────────────────────────────────────────────────
+# ── the command line ──────────────────────────────────────────────────────────────────
 
-ANSWERS: Final = (
-    "Approved.",
-    "Rejected.",
-    "Confirmed.",
-    "Not confirmed; nothing was done.",
-    "Nothing is waiting for approval.",
-    "There are no runs.",
-    "The audit log is empty.",
-    "The run goes on.",
-    "The run waits for approval {id}.",
-    "The outcome was settled as {state}.",
-    "Running {tool}…",
-    "Thinking…",
-    "Created {path}.",
-    "All is well.",
-)
+THINKING: Final = "Thinking…"
+RUNNING_TOOL: Final = "Running {tool}…"
+WAITS_FOR_APPROVAL: Final = "{tool} waits for approval {id}"
+WAITS_FOR_YOU: Final = "{tool} waits for your confirmation"
+WAITS_FOR_REQUESTER: Final = "{tool} waits for your confirmation: {id}"
+PREVIEW: Final = "preview:"
+REDACTED: Final = "Redacted: only who may decide sees the arguments as they will run."
+REQUESTER: Final = "the requester"
+APPROVED: Final = "Approved."
+CONFIRMED: Final = "Confirmed."
+REJECTED: Final = "Rejected."
+NOT_CONFIRMED: Final = "Not confirmed; nothing was done."
+SETTLED: Final = "The outcome was settled as {state}."
+NOTHING_WAITS: Final = "Nothing is waiting for approval."
+NO_RUNS: Final = "There are no runs."
+NO_TOOLS: Final = "No tools are open to this person."
+EMPTY_LOG: Final = "The audit log is empty."
+NOBODY_OWNS: Final = "nobody owns it: it can be resumed"
+CHAT_OPENS: Final = "What would you like to know? (/history shows the conversation, /quit ends it)"
+WHO_ASKED: Final = "you"
+WHO_ANSWERED: Final = "assistant"
+STATE_UNKNOWN: Final = "Unknown outcomes block the same call until somebody settles them: placet audit settle {key}"
 
-ERRORS: Final = (
-    "Error: {message}",
-    "There is no approval {id}.",
-    "There is no run {id}.",
-    "There is no tool {name}. Did you mean {near}?",
-    "There is no tool {name}.",
-    "Approval {id} is already {status}.",
-    "Approval {id} needs one of these roles: {roles}",
-    "You cannot approve what was asked on your own behalf.",
-    "The principal {id} is not known.",
-    "--as and --role count only on a demonstration store.",
-    "The store cannot be opened: {message}",
-    "The store was written by a newer placet. Upgrade placet; nothing was touched.",
-    "The file {path} does not exist.",
-    "The file {path} already exists; nothing was written.",
-    "The arguments are not a JSON object: {message}",
-    "The configuration is wrong: {message}",
-    "Another process owns this run until {until}.",
-    "There is no audit key, so the log cannot be verified.",
-    "The extra {name} is not installed: pip install 'placet[{name}]'",
-)
+WRONG_CONFIGURATION: Final = "The configuration is wrong: {message}"
+NEWER_STORE: Final = "The store was written by a newer placet. Upgrade placet; nothing was touched."
+FAILED: Final = "Error: {message}"
+WHO_ASKS: Final = "Who asks? Name them with --as."
+DEMO_ONLY: Final = "--as and --role count only on a demonstration store: anybody could type any name."
+DEMO_FIX: Final = "On this store the application says who asks, once it has authenticated them."
+ROLES_FROM_DIRECTORY: Final = "--role does not count here: the application's own directory says who has which roles."
+UNKNOWN_PRINCIPAL: Final = "The principal {id} is not known."
+NO_APPROVAL: Final = "There is no approval {id}."
+NO_RUN: Final = "There is no run {id}."
+NO_TOOL: Final = "There is no tool {name}."
+NO_TOOL_BUT: Final = "There is no tool {name}. Did you mean {near}?"
+NO_EFFECT: Final = "There is no call {key} whose outcome could be settled."
+OUTCOME_KNOWN: Final = "The outcome of {key} is known: {state}"
+STILL_RUNNING: Final = "The call {key} may still end by itself; try again after {until}."
+ALREADY: Final = "Approval {id} is already {status}."
+NEEDS_ROLE: Final = "Approval {id} needs one of these roles: {roles}"
+OWN_CALL: Final = "You cannot approve what was asked on your own behalf."
+NEEDS_APPROVAL: Final = "This call needs the approval of another person."
+NEEDS_CONFIRMATION: Final = "Only the requester can confirm this call."
+NO_ARGUMENTS: Final = "The arguments are not a JSON object: {message}"
+NO_FILE: Final = "The file {path} does not exist."
+OWNED: Final = "Another process owns this run until {until}."
+RUN_ENDED: Final = "This run has ended: {status}"
+OPTIONAL: Final = "optional"
+ONE_OF: Final = "one of {values}"
+UNDER_A_CONDITION: Final = "under a condition"
+DONE_OR_FAILED: Final = "Say how it ended: --done or --failed."
+KEY_FIX: Final = "Give one with --key, and the same one when you try again: nothing runs twice under one key."
 
-PLURALS: Final = (CHAIN_INTACT, CHAINS_READ, WAITING_CALLS, CALLS_DONE, STEPS_TAKEN)
+COMMAND_LINE: Final = (
+    THINKING, RUNNING_TOOL, WAITS_FOR_APPROVAL, WAITS_FOR_YOU, WAITS_FOR_REQUESTER, PREVIEW, REDACTED, REQUESTER,
+    APPROVED, CONFIRMED, REJECTED, NOT_CONFIRMED, SETTLED, NOTHING_WAITS, NO_RUNS, NO_TOOLS, EMPTY_LOG, NOBODY_OWNS,
+    CHAT_OPENS, WHO_ASKED, WHO_ANSWERED, STATE_UNKNOWN, WRONG_CONFIGURATION, NEWER_STORE, FAILED, WHO_ASKS,
+    DEMO_ONLY, DEMO_FIX, ROLES_FROM_DIRECTORY, UNKNOWN_PRINCIPAL, NO_APPROVAL, NO_RUN, NO_TOOL,
+    NO_TOOL_BUT, NO_EFFECT, OUTCOME_KNOWN, STILL_RUNNING, ALREADY, NEEDS_ROLE, OWN_CALL, NEEDS_APPROVAL,
+    NEEDS_CONFIRMATION, NO_ARGUMENTS, NO_FILE, OWNED, RUN_ENDED, OPTIONAL, ONE_OF,
+    UNDER_A_CONDITION, DONE_OR_FAILED, KEY_FIX,
+)  # fmt: skip
+
+PLURALS: Final = (CHAIN_INTACT, CHAINS_READ, WAITING_CALLS, CALLS_DONE, TURNS_TAKEN)
 """Pairs for `say_plural`."""
 
 SINGLES: Final = (
     *LAST_WORDS.values(), *REFUSALS.values(), *FAILURES.values(), *RUN_STATUSES.values(), *APPROVAL_STATUSES.values(),
-    *EFFECT_STATES.values(), *EFFECTS.values(), *DECISIONS.values(), CHAIN_BROKEN, ANCHORED, UNANCHORED, EXPIRES,
-    EXPIRES_SOON, CONFIRM, APPROVE, WHY_NOT, TELL_MODEL, ASK, GOODBYE, WARN_HIDDEN, WARN_MIXED, *COLUMNS, *ANSWERS,
-    *ERRORS,
+    *EFFECT_STATES.values(), *EFFECTS.values(), *DECISIONS.values(), *KINDS.values(), CHAIN_BROKEN, ANCHORED,
+    UNANCHORED, EXPIRES, EXPIRES_SOON, CONFIRM, GOODBYE, WARN_HIDDEN, WARN_MIXED, *COLUMNS, *COMMAND_LINE,
 )  # fmt: skip
 """Messages for `say`."""
