@@ -87,7 +87,7 @@ def compile_entries(entries: list[Entry]) -> bytes:
 
 
 def messages_said() -> dict[str, str | None]:
-    """Return every message id in the code, with its plural: the tables, and literals given to a function or method `say`."""
+    """Return every message id in the code, with its plural: from the tables, and literals given to any `say`."""
     said: dict[str, str | None] = dict.fromkeys(SINGLES)
     said.update(PLURALS)
     for path in sorted(SOURCE.rglob("*.py")):
