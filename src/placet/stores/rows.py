@@ -98,15 +98,28 @@ def read_record(row: Row) -> AuditRecord:
 
 
 def storable(entry: AuditEntry) -> AuditEntry:
-    """Return an entry whose texts every database takes.
+    """Return an entry whose texts every database takes: nearly always the very same.
 
     A lone surrogate or a NUL cannot be stored as text. Both are written as the escapes that
     a person would type, so that what was said stays visible.
     """
+    text = "".join(
+        (entry.run_id, entry.call_key, entry.principal_id, entry.tool, entry.decision, entry.rule, entry.body)
+    )
+    if "\0" not in text and (text.isascii() or _is_unicode(text)):
+        return entry
     return replace(
         entry, run_id=_plain(entry.run_id), call_key=_plain(entry.call_key), principal_id=_plain(entry.principal_id),
         tool=_plain(entry.tool), decision=_plain(entry.decision), rule=_plain(entry.rule), body=_plain(entry.body),
     )  # fmt: skip
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _plain(text: str) -> str:

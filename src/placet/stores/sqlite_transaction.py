@@ -25,15 +25,11 @@ class Transaction:
         cursor: Of the writing connection, inside a transaction.
         chain: Of this writer. Whoever rolls back sets it back, too.
         frontier: What the first record of the chain names.
-        careful: Whether texts that no database takes are escaped first.
     """
 
-    __slots__ = ("_careful", "_chain", "_cursor", "_frontier", "_rows", "execute")
+    __slots__ = ("_chain", "_cursor", "_frontier", "_rows", "execute")
 
-    def __init__(
-        self, cursor: sqlite3.Cursor, chain: Chain, frontier: Sequence[AuditHead], *, careful: bool = False
-    ) -> None:
-        self._careful = careful
+    def __init__(self, cursor: sqlite3.Cursor, chain: Chain, frontier: Sequence[AuditHead]) -> None:
         self._cursor = cursor
         self._chain = chain
         self._frontier = frontier
@@ -45,7 +41,7 @@ class Transaction:
         chain = self._chain
         if not chain.sequence:
             self._place(writer_entry(entry.at, self._frontier))
-        self._place(storable(entry) if self._careful else entry)
+        self._place(storable(entry))
 
     def _place(self, entry: AuditEntry) -> None:
         mark = self._chain.place(entry)

@@ -191,11 +191,11 @@ class SqliteWriter:
 
     # ── on either thread, holding the lock ────────────────────────────────────────────
 
-    def _commit(self, items: Sequence[Item], *, careful: bool = False) -> None:
+    def _commit(self, items: Sequence[Item]) -> None:
         """Do and commit all of it, or nothing, in the transaction that has begun."""
         chain = self._chain
         sequence, last = chain.sequence, chain.last
-        transaction = Transaction(self._cursor, chain, self._frontier, careful=careful)
+        transaction = Transaction(self._cursor, chain, self._frontier)
         try:
             for item in items:
                 if isinstance(item, AuditEntry):
@@ -275,7 +275,7 @@ class SqliteWriter:
         if not self._begin([*items, verb] if verb is not None else items):
             return False
         try:
-            self._commit(items, careful=True)
+            self._commit(items)
         except Exception as error:  # noqa: BLE001 - what it was is said to whoever waits
             self._fail([*items, verb] if verb is not None else items, error)
             return False
