@@ -64,6 +64,7 @@ class Agent:
         secret: At least 32 bytes from which all keys come. Left out, a key file beside a
             SQLite store holds it, made on first use.
         budget: Replaces the definition's.
+        agents: Agents that tools may start as nested runs, by their names.
         release_unrecorded_reads: Whether a read's result is given out although the store could
             not record it (counted and logged). Off: it is withheld.
         clock: What time it is.
@@ -86,6 +87,7 @@ class Agent:
         gate: Gate | None = None,
         secret: bytes | None = None,
         budget: Budget | None = None,
+        agents: "Iterable[Agent]" = (),
         release_unrecorded_reads: bool = False,
         clock: Clock | None = None,
         ids: IdSource | None = None,
@@ -109,6 +111,7 @@ class Agent:
             ids=ids,
             deps=deps,
             sinks=tuple(audit),
+            agents={agent.definition.name: agent for agent in agents},
             release_unrecorded_reads=release_unrecorded_reads,
         )
         self._driver = Driver(world=self.world, agent=self.definition, model=self.model, worker=ids.new("worker"))

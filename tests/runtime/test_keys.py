@@ -1,4 +1,3 @@
-import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,7 +23,7 @@ def test_many_that_come_at_once_get_the_same_secret(tmp_path: Path) -> None:
         secrets = set(threads.map(lambda _: read_or_make_secret(tmp_path / "key"), range(64)))
 
     assert len(secrets) == 1
-    assert os.listdir(tmp_path) == ["key"]
+    assert [path.name for path in tmp_path.iterdir()] == ["key"]
 
 
 @pytest.mark.parametrize("content", ["", "zz", "00" * 16])

@@ -14,10 +14,10 @@ def next_action(run: Run) -> Action:
         return Stop(run.stop)
     if run.planned:
         open_calls = tuple(planned for planned in run.planned if planned.result is None)
-        ready = tuple(planned for planned in open_calls if planned.approval_id is None)
+        ready = tuple(planned for planned in open_calls if not planned.waits_for)
         if ready:
             return InvokeTools(ready)
-        return Wait(tuple(planned.approval_id for planned in open_calls if planned.approval_id is not None))
+        return Wait(tuple(approval_id for planned in open_calls for approval_id in planned.waits_for))
     last = run.transcript[-1] if len(run.transcript) else None
     if isinstance(last, AssistantMessage) and not last.paused:
         return Stop(None)
@@ -30,9 +30,9 @@ def next_action(run: Run) -> Action:
 def spent_budget(run: Run) -> StopReason | None:
     """Return which bound of the budget forbids to ask the model again, or None."""
     budget = run.budget
-    if run.turn >= budget.turns:
+    if run.turn + run.nested_turns >= budget.turns:
         return StopReason.TURNS
-    if run.calls >= budget.calls:
+    if run.calls + run.nested_calls >= budget.calls:
         return StopReason.CALLS
     if run.seconds >= budget.seconds:
         return StopReason.SECONDS

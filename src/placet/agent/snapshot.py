@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from placet.agent.transitions import answered, invoked
+from placet.agent.transitions import answered, invoked, nested, nested_spent
 from placet.errors import StoreError, StoreVersionError
 from placet.values.call import ToolCall, ToolResult, Wire
 from placet.values.limits import Budget
@@ -36,38 +36,45 @@ def _encode(form: Form) -> str:
 
 def dump_run(run: Run) -> str:
     """Return the snapshot of a run as JSON text."""
+    return _encode(_run_form(run))
+
+
+def _run_form(run: Run) -> Form:
     budget = run.budget
-    return _encode(
-        {
-            "version": SNAPSHOT_VERSION,
-            "id": run.id,
-            "agent": run.agent,
-            "principal_id": run.principal_id,
-            "language": run.language,
-            "budget": {name: getattr(budget, name) for name in Budget.__slots__},
-            "transcript": dump_messages(run.transcript),
-            "started_at": run.started_at.isoformat(),
-            "turn": run.turn,
-            "calls": run.calls,
-            "planned": [
-                {
-                    "index": planned.index,
-                    "call": _call_form(planned.call),
-                    "result": _result_form(planned.result) if planned.result else None,
-                    "approval_id": planned.approval_id,
-                }
-                for planned in run.planned
-            ],
-            "rejected": sorted(run.rejected),
-            "usage": _usage_form(run.usage),
-            "seconds": run.seconds,
-            "status": run.status,
-            "text": run.text,
-            "output": run.output,
-            "stop": run.stop,
-            "parent": run.parent,
-        }
-    )
+    return {
+        "version": SNAPSHOT_VERSION,
+        "id": run.id,
+        "agent": run.agent,
+        "principal_id": run.principal_id,
+        "language": run.language,
+        "budget": {name: getattr(budget, name) for name in Budget.__slots__},
+        "transcript": dump_messages(run.transcript),
+        "started_at": run.started_at.isoformat(),
+        "turn": run.turn,
+        "calls": run.calls,
+        "planned": [
+            {
+                "index": planned.index,
+                "call": _call_form(planned.call),
+                "result": _result_form(planned.result) if planned.result else None,
+                "approval_id": planned.approval_id,
+                "inside": planned.inside,
+                "entered": planned.entered,
+            }
+            for planned in run.planned
+        ],
+        "rejected": sorted(run.rejected),
+        "usage": _usage_form(run.usage),
+        "seconds": run.seconds,
+        "status": run.status,
+        "text": run.text,
+        "output": run.output,
+        "stop": run.stop,
+        "parent": run.parent,
+        "children": [_run_form(child) for child in run.children.values()],
+        "nested_turns": run.nested_turns,
+        "nested_calls": run.nested_calls,
+    }
 
 
 def load_run(text: str, journal: Iterable[str] = ()) -> Run:
@@ -78,40 +85,48 @@ def load_run(text: str, journal: Iterable[str] = ()) -> Run:
         StoreError: It is no snapshot.
     """
     try:
-        form = migrate(json.loads(text))
-        run = Run(
-            id=form["id"],
-            agent=form["agent"],
-            principal_id=form["principal_id"],
-            language=form["language"],
-            budget=Budget(**form["budget"]),
-            transcript=load_messages(form["transcript"]),
-            started_at=datetime.fromisoformat(form["started_at"]),
-            turn=form["turn"],
-            calls=form["calls"],
-            planned=tuple(
-                PlannedCall(
-                    planned["index"],
-                    _call(planned["call"]),
-                    _result(planned["result"]) if planned["result"] else None,
-                    planned["approval_id"],
-                )
-                for planned in form["planned"]
-            ),
-            rejected=frozenset(form["rejected"]),
-            usage=Usage(**form["usage"]),
-            seconds=form["seconds"],
-            status=RunStatus(form["status"]),
-            text=form["text"],
-            output=form["output"],
-            stop=StopReason(form["stop"]) if form["stop"] else None,
-            parent=form["parent"],
-        )
+        run = _run(migrate(json.loads(text)))
         for entry in journal:
             run = _play(run, json.loads(entry))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StoreError(f"a stored run cannot be read ({error!r}); the store may be damaged") from error
     return run
+
+
+def _run(form: Form) -> Run:
+    return Run(
+        id=form["id"],
+        agent=form["agent"],
+        principal_id=form["principal_id"],
+        language=form["language"],
+        budget=Budget(**form["budget"]),
+        transcript=load_messages(form["transcript"]),
+        started_at=datetime.fromisoformat(form["started_at"]),
+        turn=form["turn"],
+        calls=form["calls"],
+        planned=tuple(
+            PlannedCall(
+                planned["index"],
+                _call(planned["call"]),
+                _result(planned["result"]) if planned["result"] else None,
+                planned["approval_id"],
+                tuple(planned["inside"]),
+                planned["entered"],
+            )
+            for planned in form["planned"]
+        ),
+        rejected=frozenset(form["rejected"]),
+        usage=Usage(**form["usage"]),
+        seconds=form["seconds"],
+        status=RunStatus(form["status"]),
+        text=form["text"],
+        output=form["output"],
+        stop=StopReason(form["stop"]) if form["stop"] else None,
+        parent=form["parent"],
+        children={child["id"]: _run(child) for child in form["children"]},
+        nested_turns=form["nested_turns"],
+        nested_calls=form["nested_calls"],
+    )
 
 
 def migrate(form: Form) -> Form:
@@ -136,18 +151,35 @@ def migrate(form: Form) -> Form:
     return {**form, "version": SNAPSHOT_VERSION}
 
 
-def journal_turn(results: ToolMessage | None, message: AssistantMessage, usage: Usage) -> str:
-    """Return the journal entry of one turn: the results before it, and the model's answer."""
-    return _encode(
-        {
-            "results": [_result_form(result) for result in results.results] if results else None,
-            "answer": _message_form(message),
-            "usage": _usage_form(usage),
-        }
-    )
+def journal_turn(results: ToolMessage | None, message: AssistantMessage, usage: Usage, child: str = "") -> str:
+    """Return the journal entry of one turn: the results before it, and the model's answer.
+
+    Args:
+        results: The results of the turn before, or None.
+        message: What the model said.
+        usage: What it has cost.
+        child: The nested run whose turn it is, or empty for the outermost run's own.
+    """
+    entry = {
+        "results": [_result_form(result) for result in results.results] if results else None,
+        "answer": _message_form(message),
+        "usage": _usage_form(usage),
+    }
+    return _encode({"child": child, **entry} if child else entry)
+
+
+def journal_child(run: Run) -> str:
+    """Return the journal entry for a nested run as it is when it begins or ends."""
+    return _encode({"run": _run_form(run)})
 
 
 def _play(run: Run, entry: Form) -> Run:
+    if "run" in entry:
+        return nested(run, _run(entry["run"]))
+    if "child" in entry:
+        usage = Usage(**entry["usage"])
+        child = _play(run.children[entry.pop("child")], entry)
+        return nested_spent(nested(run, child), 1, len(child.planned), usage)
     if entry["results"] is not None:
         run = invoked(run, dict(enumerate(_result(result) for result in entry["results"])))
     message = _message(entry["answer"])

@@ -25,7 +25,7 @@ def answered(run: Run, message: AssistantMessage, usage: Usage, seconds: float |
     Calls past the run's budget are refused here, in call order, before any of the batch
     runs: which of twenty calls are the three that run must not depend on which is fastest.
     """
-    left = run.budget.calls - run.calls
+    left = run.budget.calls - run.calls - run.nested_calls
     planned = tuple(
         PlannedCall(index, call, None if index < left else _over_budget(run, call.id))
         for index, call in enumerate(message.calls)
@@ -56,7 +56,7 @@ def invoked(run: Run, results: Mapping[int, ToolResult]) -> Run:
     Once every call has one, the results become one message, in call order.
     """
     planned = tuple(
-        replace(call, result=results[call.index], approval_id=None) if call.index in results else call
+        replace(call, result=results[call.index], approval_id=None, inside=()) if call.index in results else call
         for call in run.planned
     )
     return _completed(run.changed(planned=planned))
@@ -70,11 +70,32 @@ def awaiting(run: Run, approvals: Mapping[int, str]) -> Run:
     return run.changed(planned=planned)
 
 
+def left_inside(run: Run, waiting: Mapping[int, tuple[str, ...]]) -> Run:
+    """Return the run after the tools of some calls were left because nested runs wait, by index."""
+    planned = tuple(
+        replace(call, inside=waiting[call.index], entered=True) if call.index in waiting else call
+        for call in run.planned
+    )
+    return run.changed(planned=planned)
+
+
 def resumed(run: Run, indices: Iterable[int]) -> Run:
     """Return the run after the calls of these indices wait for nobody any more."""
     free = frozenset(indices)
-    planned = tuple(replace(call, approval_id=None) if call.index in free else call for call in run.planned)
+    planned = tuple(replace(call, approval_id=None, inside=()) if call.index in free else call for call in run.planned)
     return run.changed(planned=planned)
+
+
+def nested(run: Run, child: Run) -> Run:
+    """Return the outermost run with a nested run as it is now."""
+    return run.changed(children={**run.children, child.id: child})
+
+
+def nested_spent(run: Run, turns: int, calls: int, usage: Usage) -> Run:
+    """Return the outermost run after nested runs have used up so much more of its budget."""
+    return run.changed(
+        nested_turns=run.nested_turns + turns, nested_calls=run.nested_calls + calls, usage=run.usage + usage
+    )
 
 
 def rejected(run: Run, digest: str) -> Run:
@@ -110,9 +131,8 @@ def _completed(run: Run) -> Run:
     if not results or any(result is None for result in results):
         return run
     known = tuple(result for result in results if result is not None)
-    return replace(
-        run, transcript=run.transcript.append(ToolMessage(_within(known, run.budget.output_bytes))), planned=()
-    )
+    message = ToolMessage(_within(known, run.budget.output_bytes))
+    return run.changed(transcript=run.transcript.append(message), planned=(), children={})
 
 
 def _within(results: tuple[ToolResult, ...], cap: int) -> tuple[ToolResult, ...]:

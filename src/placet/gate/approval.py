@@ -31,6 +31,8 @@ def check_approval(request: GateRequest) -> Decision:
 
 def _check_yes(request: GateRequest, yes: ApprovalRequest, rule: ApprovalRule | None) -> Decision:
     status = yes.status_at(request.now)
+    if status is ApprovalStatus.USED and request.entered:
+        status = ApprovalStatus.APPROVED
     if status is ApprovalStatus.EXPIRED:
         return Deny(Reason.EXPIRED, "the approval has run out", rule="approval expired")
     if status is not ApprovalStatus.APPROVED:

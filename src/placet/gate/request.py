@@ -31,6 +31,8 @@ class GateRequest:
         preview: What would change, when the call carries an approval: to compare with what
             the approver saw.
         provenance: Where each argument came from, by its name.
+        entered: Whether the tool has begun before and is entered again, because a run nested
+            in it has waited: what it took is taken already.
     """
 
     tool: ToolSpec
@@ -46,3 +48,4 @@ class GateRequest:
     approval: ApprovalRequest | None = None
     preview: Preview | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)
+    entered: bool = False

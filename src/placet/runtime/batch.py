@@ -12,6 +12,7 @@ from typing import TypeVar, assert_never
 
 from placet.runtime.carry_out import carry_out
 from placet.runtime.ending import FATAL
+from placet.runtime.execute import Left
 from placet.runtime.invoke import invoke
 from placet.runtime.prepare import Asked, Permitted, Prepared, Settled, prepare
 from placet.runtime.site import CallSite
@@ -30,11 +31,13 @@ class BatchOutcome:
     Attributes:
         results: What the model is told.
         asked: Questions for a person.
+        left: Requests that runs nested in a call wait for.
         fatal: Whether a tool has ended the run.
     """
 
     results: dict[int, ToolResult] = field(default_factory=dict)
     asked: dict[int, Asked] = field(default_factory=dict)
+    left: dict[int, tuple[str, ...]] = field(default_factory=dict)
     fatal: bool = False
 
 
@@ -84,8 +87,8 @@ async def _carry_out_all(
 ) -> None:
     tasks = {asyncio.create_task(_bounded(bound, carry_out(world, step))): index for index, step in permitted.items()}
 
-    def end_the_others(ended: "asyncio.Task[ToolResult]") -> None:
-        if not ended.cancelled() and ended.exception() is None and ended.result().code == FATAL:
+    def end_the_others(ended: "asyncio.Task[ToolResult | Left]") -> None:
+        if _is_fatal(ended):
             for task in tasks:
                 task.cancel()
 
@@ -100,7 +103,14 @@ async def _carry_out_all(
                 task.cancel()
     for task, index in tasks.items():
         if not task.cancelled():
-            outcome.results[index] = task.result()
+            _note(outcome, index, task.result())
+
+
+def _is_fatal(ended: "asyncio.Task[ToolResult | Left]") -> bool:
+    if ended.cancelled() or ended.exception() is not None:
+        return False
+    result = ended.result()
+    return isinstance(result, ToolResult) and result.code == FATAL
 
 
 async def _bounded(bound: asyncio.Semaphore, work: Awaitable[T]) -> T:
@@ -120,11 +130,16 @@ async def _in_order(works: "Sequence[Awaitable[T]]") -> "list[T]":
         raise
 
 
-def _note(outcome: BatchOutcome, index: int, step: ToolResult | Asked) -> None:
-    if isinstance(step, Asked):
-        outcome.asked[index] = step
-    else:
-        outcome.results[index] = step
+def _note(outcome: BatchOutcome, index: int, step: ToolResult | Asked | Left) -> None:
+    match step:
+        case ToolResult():
+            outcome.results[index] = step
+        case Asked():
+            outcome.asked[index] = step
+        case Left(waiting=waiting):
+            outcome.left[index] = waiting
+        case _:
+            assert_never(step)
 
 
 def _closed(outcome: BatchOutcome) -> BatchOutcome:
@@ -135,4 +150,4 @@ def _closed(outcome: BatchOutcome) -> BatchOutcome:
             fatal = True
             text = "the tool ended the conversation"
             outcome.results[index] = ToolResult(result.call_id, text, is_error=True, code=Reason.CANCELLED.value)
-    return BatchOutcome(outcome.results, outcome.asked, fatal)
+    return BatchOutcome(outcome.results, outcome.asked, outcome.left, fatal)

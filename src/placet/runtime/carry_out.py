@@ -9,7 +9,7 @@ from placet.agent.snapshot import dump_result, load_result
 from placet.errors import StoreError
 from placet.gate.rate_limit import limit_reached
 from placet.runtime.ending import Observed, observe, state_of
-from placet.runtime.execute import Ending, run_read, run_sync, run_write
+from placet.runtime.execute import Ending, Leave, Left, run_read, run_sync, run_write
 from placet.runtime.observations import refusal_text
 from placet.runtime.patience import see_through
 from placet.runtime.prepare import Permitted, refuse
@@ -27,17 +27,18 @@ SETTLING: Final = timedelta(seconds=10)
 """How long after its timeout an effect still counts as running rather than unknown."""
 
 
-async def carry_out(world: World, permitted: Permitted) -> ToolResult:
+async def carry_out(world: World, permitted: Permitted) -> ToolResult | Left:
     """Take what the call needs, record its intent, execute it, and record how it ended.
 
     Returns:
-        What the model is told; its record is committed.
+        What the model is told; its record is committed. Or that the tool was left, because a
+        run nested in it waits for a person.
 
     Raises:
         asyncio.CancelledError: The caller was cancelled while a read was running.
     """
     attempt, spec = permitted.ready.attempt, permitted.ready.tool.spec
-    if spec.records_intent or permitted.takes or attempt.site.approval is not None:
+    if not attempt.site.entered and (spec.records_intent or permitted.takes or attempt.site.approval is not None):
         answer = await _commit(world, permitted)
         if not isinstance(answer, Claimed):
             return await _lost(world, permitted, answer)
@@ -48,6 +49,9 @@ async def carry_out(world: World, permitted: Permitted) -> ToolResult:
     except asyncio.CancelledError:
         world.store.queue(_entry(world, permitted, Reason.CANCELLED.value, _body(world, permitted, Reason.CANCELLED)))
         raise
+    if isinstance(ending, Left):
+        await world.record(_entry(world, permitted, "waiting", _body(world, permitted, "waiting")))
+        return ending
     return await _conclude(world, permitted, ending, observe(world, permitted.ready, ending))
 
 
@@ -69,7 +73,7 @@ async def _commit(world: World, permitted: Permitted) -> ClaimAnswer:
             principal_id=attempt.site.principal_id,
             tool=spec.name,
             digest=attempt.digest,
-            run_id=attempt.site.run_id,
+            run_id=attempt.site.outermost,
             state=EffectState.RUNNING,
             deadline=now + spec.timeout + SETTLING,
             approval_id=approval.id if approval else None,
@@ -128,7 +132,7 @@ def _announce(permitted: Permitted) -> None:
         )
 
 
-async def _execute(world: World, permitted: Permitted) -> Ending:
+async def _execute(world: World, permitted: Permitted) -> Ending | Left:
     tool, resource = permitted.ready.tool, permitted.resource
     value, context = permitted.ready.arguments.value, permitted.ready.context
     seconds = tool.spec.timeout.total_seconds()
@@ -144,7 +148,17 @@ async def _execute(world: World, permitted: Permitted) -> Ending:
         return await run_sync(make, seconds, world.threads, late, finish=tool.spec.has_effect)
     if tool.spec.has_effect:
         return await run_write(make, seconds, late)
-    return await run_read(make, seconds)
+    nested = context.runtime
+    if nested is None:
+        return await run_read(make, seconds)
+    try:
+        ending = await run_read(make, seconds)
+    except Leave:
+        await nested.settle()
+        return Left(nested.waiting)
+    await nested.settle()
+    # Code that has swallowed the leaving has gone on without its nested run: its end counts for nothing.
+    return Left(nested.waiting) if nested.waiting else ending
 
 
 # ── record the outcome ────────────────────────────────────────────────────────────────

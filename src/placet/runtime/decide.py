@@ -78,7 +78,7 @@ async def decide(
 
 def _edit(world: World, request: ApprovalRequest, arguments: JsonObject) -> tuple[JsonObject, str] | Refused:
     """Return the edited arguments, validated for the same tool, with their digest."""
-    tool = world.toolset.find(request.tool)
+    tool = world.find_tool(request.tool)
     read = tool.reader.read_json(arguments) if tool is not None else None
     if read is None or isinstance(read, Deny):
         message = read.message if read is not None else f"there is no tool {request.tool!r} any more"
@@ -101,7 +101,7 @@ def _decision_entry(
     edited: JsonObject | None = None,
 ) -> AuditEntry:
     """Return the record of a decision: who, about what they saw, and both versions when they edited it."""
-    tool = world.toolset.find(request.tool)
+    tool = world.find_tool(request.tool)
     redactor = world.redactor(tool)
     body: dict[str, object] = {
         "approval": request.id,

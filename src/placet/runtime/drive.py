@@ -11,6 +11,7 @@ from typing import assert_never
 from placet.agent.definition import AgentDefinition
 from placet.agent.snapshot import dump_run, load_run
 from placet.ports import ModelClient, StoredRun
+from placet.runtime.book import Book
 from placet.runtime.record import json_text
 from placet.runtime.segment import Segment
 from placet.runtime.site import Emit
@@ -165,9 +166,7 @@ class Driver:
             world=self.world,
             agent=self.agent,
             model=None if run.agent == DIRECT_NAME else self.model,
-            run=run,
-            lease=lease,
-            worker=self.worker,
+            book=Book(world=self.world, lease=lease, worker=self.worker, outermost=run),
             emit=emit,
             taken_over=taken_over,
         )

@@ -57,6 +57,25 @@ class TimedOut:
     started: bool = True
 
 
+class Leave(BaseException):
+    """Unwinds code in which a nested run waits. `except Exception` does not see it.
+
+    Nobody relies on it to be seen: the nested runtime knows what is waited for, whatever the
+    code makes of this.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The code was left because a run nested in it waits; it will be entered again.
+
+    Attributes:
+        waiting: The requests that are waited for.
+    """
+
+    waiting: tuple[str, ...]
+
+
 Ending: TypeAlias = Returned | Raised | TimedOut
 
 OnLate: TypeAlias = Callable[[Ending], None]
@@ -67,7 +86,7 @@ def nobody(ending: Ending) -> None:
     """Be told of a late ending, and let it be."""
 
 
-async def run_read(make: Callable[[], Any], seconds: float) -> Ending:  # noqa: PLR0911 - one return for each ending
+async def run_read(make: Callable[[], Any], seconds: float) -> Ending:  # noqa: C901, PLR0911 - one return for each ending
     """Return how asynchronous code ends that may be cancelled at any time.
 
     Args:
@@ -102,6 +121,9 @@ async def run_read(make: Callable[[], Any], seconds: float) -> Ending:  # noqa: 
         return Raised(error)
     except Exception as error:  # noqa: BLE001 - whatever the tool raises is its ending
         return TimedOut() if timer.disarm() else Raised(error)
+    except BaseException:
+        timer.disarm()
+        raise
     timer.disarm()
     return Returned(value)
 

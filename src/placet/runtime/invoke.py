@@ -14,17 +14,19 @@ in placet executes a tool.
 from typing import assert_never
 
 from placet.runtime.carry_out import carry_out
+from placet.runtime.execute import Left
 from placet.runtime.prepare import Asked, Permitted, Settled, prepare
 from placet.runtime.site import CallSite
 from placet.runtime.world import World
 from placet.values.call import ToolCall, ToolResult
 
 
-async def invoke(world: World, call: ToolCall, site: CallSite) -> ToolResult | Asked:
+async def invoke(world: World, call: ToolCall, site: CallSite) -> ToolResult | Asked | Left:
     """Take one call through the gate and, when it is permitted, run it.
 
     Returns:
-        What the model is told, already recorded; or the question for a person.
+        What the model is told, already recorded; or the question for a person; or that a run
+        nested in the call waits for one.
     """
     prepared = await prepare(world, call, site)
     match prepared:

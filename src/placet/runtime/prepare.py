@@ -194,7 +194,8 @@ def _ready(
         idempotency_key=site.key,
         deadline=started + spec.timeout.total_seconds(),
         now=world.clock.now(),
-        runtime=None,
+        # A tool with an effect of its own is never entered twice, so it cannot nest what may wait.
+        runtime=None if spec.has_effect else site.runtime,
         state=site.state,
     )
     attempt = Attempt(call=call, site=site, record=record, started=started, digest=digest)
@@ -257,6 +258,7 @@ async def _look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
         rejected=attempt.digest in attempt.site.rejected,
         approval=attempt.site.approval,
         preview=preview,
+        entered=attempt.site.entered,
     )
 
 
@@ -342,7 +344,7 @@ async def _ask(world: World, ready: Ready, doubt: NeedsApproval, facts: GateRequ
     asked = ApprovalRequest(
         id=world.ids.new("apr"),
         token_hash=token_hash(token),
-        run_id=site.run_id,
+        run_id=site.outermost,
         call_key=site.key,
         principal_id=site.principal_id,
         tool=ready.tool.spec.name,

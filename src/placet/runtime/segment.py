@@ -14,27 +14,26 @@ from typing import Final, assert_never
 
 from placet.agent.definition import AgentDefinition
 from placet.agent.next_action import next_action
-from placet.agent.snapshot import dump_run, journal_turn
-from placet.agent.transitions import answered, awaiting, finished, invoked, stopped
+from placet.agent.transitions import answered, awaiting, finished, invoked, left_inside, stopped
 from placet.errors import LeaseLostError, ModelError, StoreError
 from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest
 from placet.runtime.batch import invoke_batch
+from placet.runtime.book import Book
+from placet.runtime.nested import Nesting
 from placet.runtime.observations import refusal_text
-from placet.runtime.patience import see_through, was_interrupted
+from placet.runtime.patience import was_interrupted
 from placet.runtime.prepare import Asked
 from placet.runtime.record import json_text
 from placet.runtime.sentences import last_words, nothing_to_say
 from placet.runtime.site import CallSite, Emit
-from placet.runtime.waiting import pending_of, take_decisions, waiting_entry
-from placet.runtime.world import World
+from placet.runtime.waiting import take_decisions
+from placet.runtime.world import Nestable, World
 from placet.values.approval import ApprovalRequest
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.decision import Reason
-from placet.values.effect import Lease
 from placet.values.event import CallWaiting, RunEnded, TextDelta
-from placet.values.limits import LEASE_TTL
 from placet.values.message import AssistantMessage, ToolMessage
-from placet.values.outcome import Answer, Outcome, PendingApproval, Refused, Stopped, Waiting
+from placet.values.outcome import Answer, Outcome, Refused, Stopped, Waiting
 from placet.values.run import AskModel, InvokeTools, PlannedCall, Run, RunStatus, Stop, StopReason, Wait
 
 _LOG: Final = logging.getLogger("placet")
@@ -45,35 +44,37 @@ class Segment:
     """One worker's work on one run.
 
     Attributes:
-        world: What the runtime needs from outside.
+        world: What the run needs from outside.
         agent: Whose task it is.
         model: Who is asked; None where the calls are given and nobody is asked (a direct call).
-        run: The run, as far as it is.
-        lease: Under which it is owned.
-        worker: Who owns it.
+        book: Where it writes down.
+        nested: The run, when it is nested in another; the outermost run is in the book.
         emit: Who watches, or None.
         taken_over: Whether it goes on from a snapshot, so that calls may have been begun before.
         approved: The approvals that calls carry, by the key of the call.
-        asked: The requests that calls wait for, by id.
-        unstored: Of these, the ones that the store does not have yet.
-        pending: What the requester was told of the ones asked here, token included, by id.
     """
 
     world: World
     agent: AgentDefinition
     model: ModelClient | None
-    run: Run
-    lease: Lease
-    worker: str
+    book: Book
+    nested: Run | None = None
     emit: Emit | None = None
     taken_over: bool = False
     approved: dict[str, ApprovalRequest] = field(default_factory=dict)
-    asked: dict[str, ApprovalRequest] = field(default_factory=dict)
-    unstored: list[ApprovalRequest] = field(default_factory=list)
-    pending: dict[str, PendingApproval] = field(default_factory=dict)
-    _entries: list[AuditEntry] = field(default_factory=list)
     _began: float = 0.0
-    _renewal: asyncio.TimerHandle | None = None
+
+    @property
+    def run(self) -> Run:
+        """The run as it is now."""
+        return self.book.outermost if self.nested is None else self.nested
+
+    @run.setter
+    def run(self, run: Run) -> None:
+        if self.nested is None:
+            self.book.outermost = run
+        else:
+            self.nested = run
 
     async def work(self) -> Outcome:
         """Carry out what comes next until the segment ends; return what came of it.
@@ -82,17 +83,18 @@ class Segment:
             asyncio.CancelledError: The caller was cancelled; the run is closed as cancelled.
         """
         self._began = self.world.clock.monotonic()
-        self._renew_later()
+        if self.nested is None:
+            self.book.keep_lease()
         try:
             outcome = await self._work()
         except asyncio.CancelledError:
-            await see_through(self._close(StopReason.CANCELLED))
+            await self._close(StopReason.CANCELLED)
             raise
         except LeaseLostError:
-            outcome = self._lost()
+            outcome = Refused(reason=Reason.LEASE_LOST, message=refusal_text(Reason.LEASE_LOST), run_id=self.run.id)
         finally:
-            if self._renewal is not None:
-                self._renewal.cancel()
+            if self.nested is None:
+                self.book.let_go()
         if self.emit is not None:
             self.emit(RunEnded(self.run.id, outcome))
         return outcome
@@ -131,13 +133,38 @@ class Segment:
             key=key,
             principal_id=run.principal_id,
             language=run.language,
-            lease=self.lease,
+            lease=self.book.lease,
             approval=self.approved.get(key),
             rejected=run.rejected,
             may_have_run=self.taken_over,
             wants_answer=self.model is not None and not self.model.writes_prose,
             emit=self.emit,
+            runtime=self._nesting(key),
+            entered=planned.entered,
         )
+
+    def _nesting(self, key: str) -> Nesting:
+        run = self.run
+        return Nesting(
+            world=self.world,
+            book=self.book,
+            key=key,
+            principal_id=run.principal_id,
+            language=run.language,
+            work_on=self._work_on_nested,
+        )
+
+    async def _work_on_nested(self, world: World, agent: Nestable, run: Run, before: bool) -> Outcome:
+        segment = Segment(
+            world=world,
+            agent=agent.definition,
+            model=agent.model,
+            book=self.book,
+            nested=run,
+            emit=self.emit,
+            taken_over=before or self.taken_over,
+        )
+        return await segment.work()
 
     async def _invoke(self, calls: tuple[PlannedCall, ...]) -> bool:
         """Take calls through the gate; return whether a tool has ended the run."""
@@ -146,6 +173,8 @@ class Segment:
             self.run = invoked(self.run, outcome.results)
         if outcome.asked:
             self._wait_for(outcome.asked)
+        if outcome.left:
+            self.run = left_inside(self.run, outcome.left)
         if was_interrupted():
             raise asyncio.CancelledError
         return outcome.fatal
@@ -153,19 +182,16 @@ class Segment:
     def _wait_for(self, asked: Mapping[int, Asked]) -> None:
         self.run = awaiting(self.run, {index: question.request.id for index, question in asked.items()})
         for question in asked.values():
-            self.asked[question.request.id] = question.request
-            self.unstored.append(question.request)
-            self.pending[question.request.id] = question.pending
-            self._entries.append(waiting_entry(self.world, question.request))
+            self.book.ask(self.world, question)
             if self.emit is not None:
                 self.emit(CallWaiting(run_id=self.run.id, key=question.request.call_key, approval=question.pending))
 
     async def _take_decisions(self) -> None:
         """Take in what persons have decided since the snapshot."""
-        decided = await take_decisions(self.world, self.run)
+        decided = await take_decisions(self.world, self.run, self.book.lease.run_id)
         self.run = decided.run
         self.approved.update(decided.approved)
-        self.asked.update(decided.asked)
+        self.book.asked.update(decided.asked)
 
     # ── the model ─────────────────────────────────────────────────────────────────────
 
@@ -190,7 +216,7 @@ class Segment:
             async with asyncio.timeout(timeout):
                 answer = await model.answer(request, self._on_text() if self.emit is not None else None)
         except (ModelError, TimeoutError) as error:
-            self._entries.append(self._model_failed(error))
+            self.book.entries.append(self._model_failed(error))
             return StopReason.SECONDS if left <= timeout and isinstance(error, TimeoutError) else StopReason.MODEL
         return self._take_answer(answer)
 
@@ -203,9 +229,7 @@ class Segment:
             answer.provider_state,
             paused=answer.finish is Finish.PAUSE and not answer.calls,
         )
-        self.world.store.journal(
-            self.lease, journal_turn(before if isinstance(before, ToolMessage) else None, message, answer.usage)
-        )
+        self.book.journal(self.run, before if isinstance(before, ToolMessage) else None, message, answer.usage)
         self.run = answered(self.run, message, answer.usage, self._worked())
         if answer.calls or message.paused:
             return None
@@ -224,36 +248,22 @@ class Segment:
 
     async def _suspend(self, wait: Wait) -> Outcome | None:
         """End the segment; return what waits, or None when a person was faster and it goes on here."""
-        world = self.world
-        now = world.clock.now()
-        entries, self._entries = self._entries, []
-        try:
-            status = await see_through(
-                world.store.suspend_run(self.lease, dump_run(self.run), self.unstored, entries, now)
-            )
-        except LeaseLostError:
-            raise
-        except StoreError:
-            _LOG.exception("a run that waits could not be stored: %r", self.run.id)
-            return await self._close(StopReason.UNRECORDED)
-        world.tell(*entries)
-        self.unstored = []
-        if status is RunStatus.READY:
-            claimed = await world.store.claim_run(self.run.id, self.worker, world.clock.now(), LEASE_TTL)
-            if claimed is not None:
-                self.lease = claimed[0]
+        if self.nested is not None:
+            self.book.nest(self.nested)
+        else:
+            try:
+                waits = await self.book.suspend()
+            except LeaseLostError:
+                raise
+            except StoreError:
+                _LOG.exception("a run that waits could not be stored: %r", self.run.id)
+                return await self._close(StopReason.UNRECORDED)
+            if not waits:
                 self.taken_over = True
                 await self._take_decisions()
                 return None
-        return Waiting(
-            run_id=self.run.id,
-            approvals=tuple(self._pending(approval_id) for approval_id in wait.approval_ids),
-            history=self.run.transcript,
-        )
-
-    def _pending(self, approval_id: str) -> PendingApproval:
-        known = self.pending.get(approval_id)
-        return known if known is not None else pending_of(self.world, self.asked[approval_id])
+        approvals = tuple(self.book.pending(approval_id) for approval_id in wait.approval_ids)
+        return Waiting(run_id=self.run.id, approvals=approvals, history=self.run.transcript)
 
     async def _finish(self) -> Outcome:
         last = self.run.transcript[-1]
@@ -306,10 +316,8 @@ class Segment:
         entry = AuditEntry(
             at=now, kind=AuditKind.ANSWER, run_id=run.id, principal_id=run.principal_id, decision=word, body=body
         )
-        entries = [*self._entries, entry]
-        self._entries = []
         try:
-            await see_through(world.store.close_run(self.lease, run.status, dump_run(run), entries, now))
+            await self.book.close(run, entry)
         except LeaseLostError:
             raise
         except StoreError:
@@ -323,11 +331,7 @@ class Segment:
                 history=run.transcript,
                 usage=run.usage,
             )
-        world.tell(*entries)
         return None
-
-    def _lost(self) -> Refused:
-        return Refused(reason=Reason.LEASE_LOST, message=refusal_text(Reason.LEASE_LOST), run_id=self.run.id)
 
     def _model_failed(self, error: Exception) -> AuditEntry:
         detail = self.world.redactor(None).text(f"{type(error).__name__}: {error}"[:2000])
@@ -339,25 +343,6 @@ class Segment:
             decision="model failed",
             body=json_text({"detail": detail}),
         )
-
-    # ── lease ─────────────────────────────────────────────────────────────────────────
-
-    def _renew_later(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._renewal = loop.call_later(LEASE_TTL.total_seconds() / 3, self._renew)
-
-    def _renew(self) -> None:
-        self.world.spawn(self._renew_now())
-        self._renew_later()
-
-    async def _renew_now(self) -> None:
-        try:
-            longer = await self.world.store.renew_lease(self.lease, self.world.clock.now() + LEASE_TTL)
-        except StoreError:
-            _LOG.exception("the lease of run %r could not be renewed", self.run.id)
-            return
-        if longer is not None and longer.fence == self.lease.fence:
-            self.lease = longer
 
 
 class _TextTeller:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from placet.values.approval import ApprovalRequest
 from placet.values.effect import Lease
@@ -10,6 +10,23 @@ from placet.values.event import Event
 
 Emit = Callable[[Event], None]
 """Told what happens. It must not wait."""
+
+
+class NestedRuntime(Protocol):
+    """Through what one executing call starts nested runs (see `placet.runtime.nested`)."""
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The requests that its nested runs wait for."""
+        ...
+
+    async def run(self, agent: Any, question: str, **options: Any) -> Any:
+        """Return the outcome of a nested run."""
+        ...
+
+    async def settle(self) -> None:
+        """Wait until no nested run goes on any more."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +46,8 @@ class CallSite:
         wants_answer: Whether the tool's answer template is filled, as the model writes no prose.
         emit: Who watches, or None.
         state: A workflow's state, or None.
+        runtime: Through what the tool starts nested runs, or None.
+        entered: Whether the tool has begun before and was left because a nested run waited.
     """
 
     run_id: str
@@ -42,3 +61,10 @@ class CallSite:
     wants_answer: bool = False
     emit: Emit | None = None
     state: Any = None
+    runtime: "NestedRuntime | None" = None
+    entered: bool = False
+
+    @property
+    def outermost(self) -> str:
+        """The id of the run that is stored, owned and waits: the outermost of its tree."""
+        return self.run_id if self.lease is None else self.lease.run_id

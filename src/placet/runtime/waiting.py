@@ -31,8 +31,13 @@ class Decided:
     asked: Mapping[str, ApprovalRequest] = field(default_factory=dict)
 
 
-async def take_decisions(world: World, run: Run) -> Decided:
+async def take_decisions(world: World, run: Run, outermost: str) -> Decided:
     """Return the run with what persons have decided about its waiting calls.
+
+    Args:
+        world: What the run needs from outside.
+        run: The run, as its snapshot has it.
+        outermost: The id of the outermost run of its tree, which is the one that waits.
 
     Raises:
         StoreError: The store cannot be read.
@@ -43,10 +48,17 @@ async def take_decisions(world: World, run: Run) -> Decided:
     approved: dict[str, ApprovalRequest] = {}
     asked: dict[str, ApprovalRequest] = {}
     for planned in run.planned:
-        if planned.result is not None or planned.approval_id is None:
+        if planned.result is not None:
+            continue
+        if planned.inside:
+            inside = await _look_inside(world, planned)
+            asked.update(inside)
+            if len(inside) < len(planned.inside):
+                free.append(planned.index)
+        if planned.approval_id is None:
             continue
         request = await world.store.find_approval(id=planned.approval_id)
-        if request is None or request.run_id != run.id:
+        if request is None or request.run_id != outermost:
             results[planned.index] = _not_run(planned, Reason.APPROVAL_VOID)
             continue
         match request.status_at(now):
@@ -68,13 +80,24 @@ async def take_decisions(world: World, run: Run) -> Decided:
     return Decided(invoked(resumed(run, free), results), approved, asked)
 
 
+async def _look_inside(world: World, planned: PlannedCall) -> dict[str, ApprovalRequest]:
+    """Return the requests of nested runs that are still waited for, by id."""
+    now = world.clock.now()
+    requests = [await world.store.find_approval(id=approval_id) for approval_id in planned.inside]
+    return {
+        request.id: request
+        for request in requests
+        if request is not None and request.status_at(now) is ApprovalStatus.PENDING
+    }
+
+
 def _not_run(planned: PlannedCall, reason: Reason, text: str | None = None) -> ToolResult:
     return ToolResult(planned.call.id, text or refusal_text(reason), is_error=True, code=reason.value)
 
 
 def waiting_entry(world: World, request: ApprovalRequest) -> AuditEntry:
     """Return the record of a question to a person."""
-    tool = world.toolset.find(request.tool)
+    tool = world.find_tool(request.tool)
     arguments = world.redacted(tool, request.arguments)
     body = {
         "approval": request.id,
@@ -99,7 +122,7 @@ def waiting_entry(world: World, request: ApprovalRequest) -> AuditEntry:
 
 def pending_of(world: World, request: ApprovalRequest) -> PendingApproval:
     """Return what the requester is told of a request that was read back from the store: no token."""
-    tool = world.toolset.find(request.tool)
+    tool = world.find_tool(request.tool)
     return PendingApproval(
         id=request.id,
         token="",

@@ -4,11 +4,12 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
+from placet.agent.definition import AgentDefinition
 from placet.errors import StoreError
 from placet.gate.gate import Gate
-from placet.ports import Clock, IdSource, PrincipalDirectory, Store
+from placet.ports import Clock, IdSource, ModelClient, PrincipalDirectory, Store
 from placet.redaction.redact import Redactor
 from placet.runtime.keys import Keys
 from placet.runtime.pool import ToolThreads
@@ -22,6 +23,25 @@ _LOG: Final = logging.getLogger("placet")
 
 AuditSink = Callable[[AuditEntry], None]
 """Told each entry beside the store. It must not wait; what it raises is logged and changes nothing."""
+
+
+class Nestable(Protocol):
+    """An agent that can be started as a nested run: `placet.Agent` is one."""
+
+    @property
+    def definition(self) -> AgentDefinition:
+        """What it is told, and what it may use."""
+        ...
+
+    @property
+    def model(self) -> ModelClient:
+        """Who is asked."""
+        ...
+
+    @property
+    def world(self) -> "World":
+        """Its own toolset, gate and dependencies; all else comes from the outermost run."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,6 +62,7 @@ class World:
         policy_digest: The policy in force; an approval is bound to it.
         release_unrecorded_reads: Whether a read's result is given out although it could not
             be recorded (counted, and logged as an error). Off: it is withheld.
+        agents: Agents that tools may start as nested runs, by name.
         redactors: One for each tool, made on first use.
         losses: Counts what could not be recorded, by kind.
         tasks: Recordings of late endings that are under way.
@@ -59,6 +80,7 @@ class World:
     sinks: Sequence[AuditSink] = ()
     policy_digest: str = ""
     release_unrecorded_reads: bool = False
+    agents: "Mapping[str, Nestable]" = field(default_factory=dict)
     redactors: dict[str, Redactor] = field(default_factory=dict)
     losses: dict[str, int] = field(default_factory=dict)
     tasks: set["asyncio.Task[None]"] = field(default_factory=set)
@@ -72,8 +94,17 @@ class World:
             found = self.redactors[name] = Redactor(fields)
         return found
 
+    def find_tool(self, name: str) -> Tool | None:
+        """Return the tool of this name, of this toolset or of an agent that may be nested, for showing it."""
+        found = self.toolset.find(name)
+        for agent in self.agents.values():
+            found = found or agent.world.find_tool(name)
+        return found
+
     def redacted(self, tool: Tool | None, arguments: JsonObject) -> JsonObject:
-        """Return arguments as anybody but an approver may see them."""
+        """Return arguments as anybody but an approver may see them; of an unknown tool, their names alone."""
+        if tool is None:
+            return dict.fromkeys(arguments, "[redacted]")
         shown = self.redactor(tool).value(arguments)
         return shown if isinstance(shown, Mapping) else {}
 

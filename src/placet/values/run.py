@@ -1,5 +1,6 @@
 """Run: one task, and how far it is. A value: stored, resumed by another process, replayed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -74,12 +75,22 @@ class PlannedCall:
         call: The wish.
         result: What the model will be told, once known.
         approval_id: The request that it waits for, or None.
+        inside: Requests that a run nested in it waits for.
+        entered: Whether its tool has begun, and was left because a nested run waits: it will be
+            entered again from its first line.
     """
 
     index: int
     call: ToolCall
     result: ToolResult | None = None
     approval_id: str | None = None
+    inside: tuple[str, ...] = ()
+    entered: bool = False
+
+    @property
+    def waits_for(self) -> tuple[str, ...]:
+        """The requests that it waits for."""
+        return self.inside if self.approval_id is None else (self.approval_id,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +119,10 @@ class Run:
         output: The structured output, when one was asked for and given.
         stop: Why it stopped short.
         parent: Key of the call in which this run is nested, or empty.
+        children: The runs nested in it, at any depth, by id; kept by the outermost run alone,
+            so that whatever waits is stored together.
+        nested_turns: Answers of the model in nested runs; they count for the budget.
+        nested_calls: Tool calls in nested runs; they count for the budget.
         started_at: Aware, UTC.
     """
 
@@ -129,6 +144,9 @@ class Run:
     output: Json = None
     stop: StopReason | None = None
     parent: str = ""
+    children: Mapping[str, "Run"] = field(default_factory=dict)
+    nested_turns: int = 0
+    nested_calls: int = 0
 
     def key(self, index: int) -> str:
         """Return the key of a call of the turn at hand: `run:turn.index`.
@@ -167,7 +185,7 @@ class Wait:
     """Next: end the segment, a person has to decide.
 
     Attributes:
-        approval_ids: The requests that are waited for, in call order.
+        approval_ids: The requests that are waited for, nested ones included, in call order.
     """
 
     approval_ids: tuple[str, ...]

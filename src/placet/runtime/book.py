@@ -1,0 +1,167 @@
+"""Book: where the segments of one run tree write down how far they are, what they ask, and how they end.
+
+The outermost run is a row of the store, owned under a lease. Runs nested in it, at any depth,
+have neither row nor lease: they are written into its book, so that whatever waits in the
+whole tree is stored together, in one step.
+"""
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from typing import Final
+
+from placet.agent.snapshot import dump_run, journal_child, journal_turn
+from placet.agent.transitions import nested, nested_spent
+from placet.errors import StoreError
+from placet.runtime.patience import see_through
+from placet.runtime.prepare import Asked
+from placet.runtime.waiting import pending_of, waiting_entry
+from placet.runtime.world import World
+from placet.values.approval import ApprovalRequest
+from placet.values.audit import AuditEntry
+from placet.values.effect import Lease
+from placet.values.limits import LEASE_TTL, Budget
+from placet.values.message import AssistantMessage, ToolMessage
+from placet.values.outcome import PendingApproval
+from placet.values.run import Run, RunStatus, Usage
+
+_LOG: Final = logging.getLogger("placet")
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Book:
+    """The book of one run tree.
+
+    Attributes:
+        world: What the outermost run needs from outside.
+        lease: Under which it is owned.
+        worker: Who owns it.
+        outermost: The outermost run as it is now, with what is nested in it.
+        entries: Records that are stored with the next thing that is.
+        asked: The requests that calls of the tree wait for, by id.
+    """
+
+    world: World
+    lease: Lease
+    worker: str
+    outermost: Run
+    entries: list[AuditEntry] = field(default_factory=list)
+    asked: dict[str, ApprovalRequest] = field(default_factory=dict)
+    _unstored: list[ApprovalRequest] = field(default_factory=list)
+    _pending: dict[str, PendingApproval] = field(default_factory=dict)
+    _renewal: asyncio.TimerHandle | None = None
+
+    # ── turns ─────────────────────────────────────────────────────────────────────────
+
+    def journal(self, run: Run, results: ToolMessage | None, message: AssistantMessage, usage: Usage) -> None:
+        """Write down one turn of a run of the tree."""
+        child = run.id if run.parent else ""
+        self.world.store.journal(self.lease, journal_turn(results, message, usage, child))
+        if child:
+            self.outermost = nested_spent(self.outermost, 1, len(message.calls), usage)
+
+    def nest(self, run: Run) -> None:
+        """Write down a nested run as it is when it begins or ends."""
+        self.outermost = nested(self.outermost, run)
+        self.world.store.journal(self.lease, journal_child(run))
+
+    def child(self, run_id: str) -> Run | None:
+        """Return a nested run as it was when it waited or ended, or None when it has not begun."""
+        return self.outermost.children.get(run_id)
+
+    def budget_left(self, own: Budget) -> Budget:
+        """Return a nested run's budget, bounded by what the outermost run has left."""
+        whole, run = self.outermost.budget, self.outermost
+        return Budget(
+            turns=max(1, min(own.turns, whole.turns - run.turn - run.nested_turns)),
+            calls=max(1, min(own.calls, whole.calls - run.calls - run.nested_calls)),
+            parallel=min(own.parallel, whole.parallel),
+            seconds=min(own.seconds, whole.seconds),
+            output_bytes=min(own.output_bytes, whole.output_bytes),
+            tokens=own.tokens if whole.tokens is None else min(own.tokens or whole.tokens, whole.tokens),
+            cost=own.cost if whole.cost is None else min(own.cost or whole.cost, whole.cost),
+        )
+
+    # ── what waits ────────────────────────────────────────────────────────────────────
+
+    def ask(self, world: World, question: Asked) -> None:
+        """Write down a question to a person.
+
+        Args:
+            world: Of the run that asks: its toolset knows what has to be redacted.
+            question: The request and its token.
+        """
+        request = question.request
+        self.asked[request.id] = request
+        self._unstored.append(request)
+        self._pending[request.id] = question.pending
+        self.entries.append(waiting_entry(world, request))
+
+    def pending(self, approval_id: str) -> PendingApproval:
+        """Return what the requester is told of a question; without its token if it was asked earlier."""
+        known = self._pending.get(approval_id)
+        return known if known is not None else pending_of(self.world, self.asked[approval_id])
+
+    # ── ends ──────────────────────────────────────────────────────────────────────────
+
+    async def suspend(self) -> bool:
+        """Store the tree as it waits; return whether it does, or a person was faster and it goes on here.
+
+        Raises:
+            LeaseLostError: Somebody else owns the run.
+            StoreError: It could not be stored.
+        """
+        world, run = self.world, self.outermost
+        entries, self.entries = self.entries, []
+        status = await see_through(
+            world.store.suspend_run(self.lease, dump_run(run), self._unstored, entries, world.clock.now())
+        )
+        world.tell(*entries)
+        self._unstored = []
+        if status is not RunStatus.READY:
+            return True
+        claimed = await world.store.claim_run(run.id, self.worker, world.clock.now(), LEASE_TTL)
+        if claimed is None:
+            return True
+        self.lease = claimed[0]
+        return False
+
+    async def close(self, run: Run, entry: AuditEntry) -> None:
+        """Store a run of the tree that has ended.
+
+        Raises:
+            LeaseLostError: Somebody else owns the outermost run.
+            StoreError: It could not be stored.
+        """
+        if run.parent:
+            self.nest(run)
+            self.entries.append(entry)
+            return
+        entries, self.entries = [*self.entries, entry], []
+        await see_through(self.world.store.close_run(self.lease, run.status, dump_run(run), entries, entry.at))
+        self.world.tell(*entries)
+
+    # ── lease ─────────────────────────────────────────────────────────────────────────
+
+    def keep_lease(self) -> None:
+        """Renew the lease from time to time, until `let_go`."""
+        loop = asyncio.get_running_loop()
+        self._renewal = loop.call_later(LEASE_TTL.total_seconds() / 3, self._renew_soon)
+
+    def let_go(self) -> None:
+        """Stop renewing the lease."""
+        if self._renewal is not None:
+            self._renewal.cancel()
+
+    def _renew_soon(self) -> None:
+        self.world.spawn(self._renew())
+        self.keep_lease()
+
+    async def _renew(self) -> None:
+        try:
+            longer = await self.world.store.renew_lease(self.lease, self.world.clock.now() + LEASE_TTL)
+        except StoreError:
+            _LOG.exception("the lease of run %r could not be renewed", self.outermost.id)
+            return
+        if longer is not None and longer.fence == self.lease.fence:
+            self.lease = longer
