@@ -1,0 +1,136 @@
+"""What SQLite's errors say to a model.
+
+SQLite has few codes and says the rest in words (https://www.sqlite.org/rescode.html), so the
+words are read. What is not known is told to the operator, and its text goes to the log alone.
+"""
+
+import re
+import sqlite3
+from typing import Final
+
+from placet.database.answer import Fix, SqlRefusal, excerpt
+from placet.database.hints import syntax_hint
+from placet.database.relation import OpenData, nearest
+from placet.database.sqlite_policy import ALTERNATIVES, FUNCTIONS
+
+_NO_TABLE: Final = re.compile(r"no such table: (.+)")
+_NO_COLUMN: Final = re.compile(r"no such column: (.+)")
+_NO_FUNCTION: Final = re.compile(r"no such function: (.+)")
+_NEAR: Final = re.compile(r'near "(.*)": syntax error', re.DOTALL)
+
+_WRITE_IT: Final = "write the value itself, a text in single quotes"
+_SAYINGS: Final = (
+    ("one statement at a time", "several_statements", "these are several statements; one at a time is run", None),
+    ("too many SQL variables", "placeholder", "a query is sent as it is: nothing fills a placeholder", _WRITE_IT),
+    ("number of bindings", "placeholder", "a query is sent as it is: nothing fills a placeholder", _WRITE_IT),
+    ("ambiguous column name", "ambiguous", None, "write alias.column"),
+    ("misuse of aggregate", "grouping", None, "use HAVING, or aggregate in a sub-query"),
+    ("misuse of window function", "windowing", None, "use the window function in a sub-query"),
+    ("must appear in the GROUP BY", "grouping", None, "add it to GROUP BY"),
+    ("wrong number of arguments", "wrong_arguments", None, None),
+    ("do not have the same number of result columns", "syntax", None, "select as many columns on both sides"),
+    ("row value misused", "syntax", None, None),
+    ("incomplete input", "syntax", None, None),
+    ("unrecognized token", "syntax", None, None),
+    ("circular reference", "syntax", None, "call the WITH otherwise than what it reads"),
+    ("ORDER BY term", "syntax", None, "order by a column of the result"),
+    ("GROUP BY term", "syntax", None, None),
+    ("JSON path error", "bad_value", None, None),
+    ("malformed JSON", "bad_value", None, "filter with json_valid(x)"),
+    ("sub-select returns", "syntax", None, "select one column"),
+    ("too many", "too_large", None, "split the query"),
+    ("Expression tree is too large", "too_large", None, "split the query"),
+    ("LIKE or GLOB pattern too complex", "too_large", None, "use a shorter pattern"),
+    ("integer overflow", "bad_value", None, "cast to real"),
+    ("parser stack overflow", "too_large", None, "build it from WITH clauses"),
+)
+"""What SQLite says, the stable word for it, how we say it instead, and what to do."""
+
+_WAITING: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_TOO_LARGE: Final = frozenset({sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL})
+
+
+def explain(error: sqlite3.Error, sql: str, data: OpenData) -> SqlRefusal:
+    """Return what an error says about a query. Time-outs and denials are explained where they are known."""
+    code = getattr(error, "sqlite_errorcode", None)
+    primary = None if code is None else code & 0xFF
+    if primary in _WAITING:
+        return SqlRefusal(
+            code="busy", message="the database is busy", fix=Fix.WAIT, hint="ask again", detail=str(error)
+        )
+    if primary in _TOO_LARGE:
+        message = "a value of the query becomes too large"
+        return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW, detail=str(error))
+    if primary in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_MISMATCH) or code is None:
+        known = _explain_words(str(error), sql, data)
+        if known:
+            return known
+    message = "the database failed"
+    return SqlRefusal(code="internal", message=message, fix=Fix.OPERATOR, detail=f"{type(error).__name__}: {error}")
+
+
+def unknown_relation(name: str, sql: str, data: OpenData) -> SqlRefusal:
+    """Return that there is no such table, in the same words whether it is hidden or missing."""
+    return _refuse(
+        "unknown_relation", f"there is no relation {name!r}", sql, name,
+        hint="there are: " + ", ".join(data.names), similar=data.nearest(name.rpartition(".")[2]),
+    )  # fmt: skip
+
+
+def unknown_column(name: str, sql: str, data: OpenData) -> SqlRefusal:
+    """Return that there is no such column, in the same words whether it is hidden or missing."""
+    bare = name.rpartition(".")[2]
+    used = [relation for relation in data.relations if relation.name.lower() in sql.lower()]
+    known = "; ".join(
+        f"{relation.name} has: {', '.join(column.name for column in data.columns_of(relation))}" for relation in used
+    )
+    hint = f"texts take single quotes; {known}" if f'"{bare}"' in sql else known
+    return _refuse(
+        "unknown_column", f"there is no column {name!r}", sql, name, hint=hint or None,
+        similar=data.nearest_columns(bare, used),
+    )  # fmt: skip
+
+
+def unknown_function(name: str, sql: str) -> SqlRefusal:
+    """Return that a function is missing, or not open."""
+    hint = ALTERNATIVES.get(name.lower())
+    return _refuse(
+        "function_not_allowed", f"the function {name!r} is not open here", sql, name, hint=hint,
+        similar=nearest(name.lower(), sorted(FUNCTIONS)), fix=Fix.SQL if hint else Fix.POLICY,
+    )  # fmt: skip
+
+
+def _explain_words(words: str, sql: str, data: OpenData) -> SqlRefusal | None:
+    if found := _NO_TABLE.match(words):
+        known = unknown_relation(found[1], sql, data)
+    elif found := _NO_COLUMN.match(words):
+        known = unknown_column(found[1], sql, data)
+    elif found := _NO_FUNCTION.match(words):
+        known = unknown_function(found[1], sql)
+    elif found := _NEAR.match(words):
+        known = _refuse("syntax", words, sql, found[1], hint=syntax_hint(sql, None))
+    else:
+        return next((_say(words, *saying) for saying in _SAYINGS if saying[0] in words), None)
+    return known
+
+
+def _say(words: str, _: str, code: str, message: str | None, hint: str | None) -> SqlRefusal:
+    fix = Fix.NARROW if code == "too_large" else Fix.SQL
+    return SqlRefusal(code=code, message=message or words, fix=fix, hint=hint)
+
+
+def _refuse(
+    code: str, message: str, sql: str, place: str, *, hint: str | None = None, similar: tuple[str, ...] = (),
+    fix: Fix = Fix.SQL,
+) -> SqlRefusal:  # fmt: skip
+    """Point at a word of the query, if it stands there once: SQLite says no position."""
+    found = sql.find(place) if place and sql.count(place) == 1 else -1
+    return SqlRefusal(
+        code=code,
+        message=message,
+        fix=fix,
+        hint=hint,
+        position=found if found >= 0 else None,
+        excerpt=excerpt(sql, found) if found >= 0 else None,
+        nearest=similar,
+    )

@@ -1,0 +1,50 @@
+"""What the SQLite sandbox lets a query use: functions by name, and the tables that come from a value."""
+
+from typing import Final
+
+FUNCTIONS: Final = frozenset(
+    """
+    -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat concat_ws cos cosh count
+    cume_dist current_date current_time current_timestamp date datetime degrees dense_rank exp first_value floor glob
+    group_concat hex if ifnull iif instr json json_array json_array_length json_extract json_group_array
+    json_group_object json_object json_quote json_type json_valid julianday lag last_value lead length like likelihood
+    likely ln log log10 log2 lower ltrim max median min mod nth_value ntile nullif octet_length percent_rank percentile
+    percentile_cont percentile_disc pi pow power quote radians random rank replace round row_number rtrim sign sin sinh
+    sqrt string_agg strftime substr substring sum tan tanh time timediff total trim trunc typeof unicode unixepoch
+    unlikely upper
+    """.split()  # noqa: SIM905 - a list of words reads better than a list of quoted words
+)
+"""Not on it: what makes size out of numbers (`printf`, `format`, `zeroblob`, `randomblob`), files,
+extensions, build information, `changes` and `last_insert_rowid`."""
+
+TABLES_OF_A_VALUE: Final = frozenset({"json_each", "json_tree"})
+"""Table-valued functions: they read their argument."""
+
+ALTERNATIVES: Final = {
+    "printf": "use round(x, 2) for numbers and || for texts",
+    "format": "use round(x, 2) for numbers and || for texts",
+    "regexp": "use LIKE or GLOB",
+    "match": "use LIKE",
+    "to_char": "use strftime('%Y-%m', x)",
+    "date_trunc": "use strftime('%Y-%m-01', x)",
+    "extract": "use strftime('%w', x): Sunday is '0'",
+    "now": "use datetime('now')",
+    "left": "use substr(x, 1, n)",
+    "right": "use substr(x, -n)",
+    "concat": "use a || b",
+    "string_agg": "use group_concat(x, ', ')",
+    "len": "use length(x)",
+    "nvl": "use coalesce(x, y)",
+    "isnull": "use coalesce(x, y), or x IS NULL",
+    "year": "use strftime('%Y', x)",
+    "month": "use strftime('%m', x)",
+    "datediff": "use julianday(a) - julianday(b)",
+    "stddev": "use sqrt(avg(x * x) - avg(x) * avg(x))",
+}
+"""What to use in place of a function that is not there, or not open."""
+
+MOST_MATCHES: Final = 30
+"""LIKE and GLOB of one query."""
+
+LONGEST_PATTERN: Final = 100
+"""Characters of the pattern of one LIKE or GLOB."""

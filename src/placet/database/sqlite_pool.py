@@ -1,0 +1,216 @@
+"""Connections to one SQLite file, each used by one thread at a time, and never longer than allowed.
+
+SQLite blocks the thread that asks, so every question goes to a thread of a pool of its own. The
+time is kept three times: by SQLite's progress handler, by an interrupt from outside, and by the
+one who waits, who is answered even when SQLite is deaf to both.
+"""
+
+import asyncio
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+from urllib.parse import quote
+
+from placet.database.answer import Column, Fix, Rows, SqlAnswer, SqlRefusal
+from placet.database.caps import Caps
+from placet.database.shaping import Shaper
+from placet.database.sqlite_access import Access
+from placet.errors import ConfigurationError
+
+_OPCODES: Final = 1_000
+"""Of SQLite's machine between two looks at the clock."""
+
+GRACE: Final = 0.3
+"""Seconds past the time until the one who waits is answered without the database."""
+
+Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
+Dress: TypeAlias = Callable[[sqlite3.Connection], Access]
+"""Makes a new connection what its user needs, and returns what authorises it."""
+Work: TypeAlias = Callable[["SqliteSession"], SqlAnswer]
+
+
+class SqliteSession:
+    """One connection, used by one thread at a time.
+
+    Attributes:
+        connection: To SQLite.
+        access: What authorises its queries.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, access: Access, caps: Caps) -> None:
+        self.connection = connection
+        self.access = access
+        self._caps = caps
+        self._deadline = 0.0
+        self._use = 0
+        self._lock = threading.Lock()
+        connection.set_progress_handler(self._is_late, _OPCODES)
+
+    def begin(self, started: float) -> int:
+        """Start the clock. Returns the number of this use, for `interrupt`."""
+        self._deadline = started + self._caps.timeout.total_seconds()
+        with self._lock:
+            self._use += 1
+            return self._use
+
+    def end(self) -> None:
+        """Stop the clock; what interrupts from now on interrupts nothing."""
+        with self._lock:
+            self._use += 1
+
+    def interrupt(self, use: int) -> None:
+        """End a use from another thread, unless it has ended."""
+        with self._lock:
+            if self._use == use:
+                self.connection.interrupt()
+
+    def fetch(self, sql: str, parameters: Parameters = ()) -> Rows | SqlRefusal:
+        """Return the rows of a statement, within the caps.
+
+        Raises:
+            sqlite3.Error: SQLite refuses it.
+        """
+        started = time.monotonic()
+        cursor = self.connection.execute(sql, parameters)
+        try:
+            shaper = Shaper([Column(column[0]) for column in cursor.description or ()], self._caps)
+            for row in cursor:
+                if not shaper.take(row):
+                    break
+        finally:
+            cursor.close()
+        if self._is_late():
+            return self.timed_out()
+        return shaper.finish((time.monotonic() - started) * 1000)
+
+    def timed_out(self) -> SqlRefusal:
+        """Return that the time was up."""
+        return timed_out(self._caps)
+
+    def _is_late(self) -> bool:
+        return time.monotonic() > self._deadline
+
+
+def timed_out(caps: Caps) -> SqlRefusal:
+    """Return that the time was up, and what makes a query quicker."""
+    return SqlRefusal(
+        code="timeout",
+        message=f"the query was stopped after {caps.timeout.total_seconds():g} s",
+        fix=Fix.NARROW,
+        hint="ask for a shorter period, aggregate before joining, filter on an indexed column",
+    )
+
+
+class SqlitePool:
+    """Connections and threads to one file.
+
+    Args:
+        path: The file; it must exist.
+        caps: How many connections, and how long each use may take.
+        dress: Makes each new connection what it must be.
+        writable: Whether it may be written.
+
+    Raises:
+        ConfigurationError: There is no such file.
+    """
+
+    def __init__(self, path: Path | str, caps: Caps, dress: Dress, *, writable: bool = False) -> None:
+        self._path = Path(path)
+        if not self._path.is_file():
+            raise ConfigurationError(f"there is no database file {str(path)!r}; make it before it is opened")
+        self._caps = caps
+        self._dress = dress
+        self._mode = "rw" if writable else "ro"
+        self._idle: deque[SqliteSession] = deque()
+        self._free = asyncio.Semaphore(caps.connections)
+        self._threads = ThreadPoolExecutor(caps.connections, thread_name_prefix="placet-sqlite")
+        self._is_closed = False
+
+    def connect(self) -> sqlite3.Connection:
+        """Return a new connection, as bare as it may be.
+
+        Raises:
+            ConfigurationError: The file is no database.
+        """
+        uri = f"file:{quote(str(self._path.absolute()))}?mode={self._mode}"
+        try:
+            connection = sqlite3.connect(
+                uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=0, timeout=1.0
+            )
+            connection.text_factory = _decode
+            for pragma in ("trusted_schema = 0", "temp_store = 1", "cache_size = -8000", "cell_size_check = 1"):
+                connection.execute(f"PRAGMA {pragma}")
+            if self._mode == "ro":
+                connection.execute("PRAGMA query_only = 1")
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.Error as error:
+            raise ConfigurationError(f"{str(self._path)!r} cannot be read as a SQLite database: {error}") from error
+        return connection
+
+    async def use(self, work: Work) -> SqlAnswer:
+        """Return what a piece of work answers, in a thread, on time."""
+        if self._free.locked():
+            try:
+                await asyncio.wait_for(self._free.acquire(), self._caps.wait.total_seconds())
+            except TimeoutError:
+                return SqlRefusal(
+                    code="busy", message="too many queries are running", fix=Fix.WAIT, hint="ask the same again"
+                )
+        else:
+            await self._free.acquire()
+        started = time.monotonic()
+        session = self._take()
+        use = session.begin(started)
+        future = self._threads.submit(self._work, session, work)
+        waiter = asyncio.wrap_future(future)
+        waiter.add_done_callback(self._release)
+        try:
+            await asyncio.wait({waiter}, timeout=self._caps.timeout.total_seconds() + GRACE)
+        finally:
+            if not future.done():
+                session.interrupt(use)
+        return waiter.result() if waiter.done() else timed_out(self._caps)
+
+    def use_here(self, work: Work) -> SqlAnswer:
+        """Return what a piece of work answers, in this very thread."""
+        session = self._take()
+        session.begin(time.monotonic())
+        return self._work(session, work)
+
+    def close(self) -> None:
+        """Close what is idle; what is in use is closed when it ends."""
+        self._is_closed = True
+        self._threads.shutdown(wait=False)
+        while self._idle:
+            self._idle.pop().connection.close()
+
+    def _take(self) -> SqliteSession:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            connection = self.connect()
+            return SqliteSession(connection, self._dress(connection), self._caps)
+
+    def _work(self, session: SqliteSession, work: Work) -> SqlAnswer:
+        try:
+            return work(session)
+        finally:
+            session.end()
+            if self._is_closed:
+                session.connection.close()
+            else:
+                self._idle.append(session)
+
+    def _release(self, ended: "asyncio.Future[SqlAnswer] | Future[SqlAnswer]") -> None:
+        self._free.release()
+        if not ended.cancelled():
+            ended.exception()  # looked at, so that an abandoned one is not reported as forgotten
+
+
+def _decode(text: bytes) -> str:
+    return text.decode(errors="replace")

@@ -1,0 +1,138 @@
+"""What must be seen in the text of a query for SQLite, beside what its authorizer sees.
+
+SQLite asks the authorizer about tables, columns and functions, and needs no parser for that. It
+does not ask which statement it is reading, nor about the arguments of a function, and it names a
+`WITH` as the source of a read in the same way as a view. These three are read off the tokens.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_TOKEN: Final = re.compile(
+    r"""
+    (?P<blank>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))
+    |(?P<string>'(?:[^']|'')*')
+    |(?P<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])
+    |(?P<number>0[xX][0-9a-fA-F]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
+    |(?P<word>[A-Za-z_\u0080-\U0010ffff][\w$\u0080-\U0010ffff]*)
+    |(?P<sign>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""https://www.sqlite.org/lang_expr.html and tokenize.c; block comments are not nested."""
+
+_OPENING_WORDS: Final = frozenset({"select", "with", "values"})
+_SEARCHING: Final = frozenset({"instr", "replace", "trim", "ltrim", "rtrim"})
+_LONGEST_NEEDLE: Final = 100
+_MATCHING: Final = frozenset({"like", "glob"})
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token: its kind, its text without quotes and in lower case, and where it stands."""
+
+    kind: str
+    text: str
+    position: int
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it may name something; SQLite takes a string for a name where one is due."""
+        return self.kind in ("word", "quoted", "string")
+
+
+def tokens(sql: str) -> tuple[Token, ...]:
+    """Return the tokens of a text, blanks and comments left out."""
+    return tuple(
+        Token(match.lastgroup or "sign", _bare(match), match.start())
+        for match in _TOKEN.finditer(sql)
+        if match.lastgroup != "blank"
+    )
+
+
+def is_query(words: Sequence[Token]) -> bool:
+    """Return whether the text begins as a query does. EXPLAIN does not."""
+    return bool(words) and words[0].kind == "word" and words[0].text in _OPENING_WORDS
+
+
+def names_of_with(words: Sequence[Token]) -> frozenset[str]:
+    """Return every name that a `WITH` may define: what stands before `AS (`."""
+    return frozenset(
+        word.text
+        for index, word in enumerate(words)
+        if word.is_name and _defines(words, _after_columns(words, index + 1))
+    )
+
+
+def count_matches(words: Sequence[Token]) -> int:
+    """Return how many LIKE and GLOB there are. Each may look at a whole value for every letter of its pattern."""
+    return sum(word.text in _MATCHING for word in words)
+
+
+def find_unbounded_search(words: Sequence[Token]) -> Token | None:
+    """Return a call that searches for a text of unknown length, or None.
+
+    `trim(x, y)` compares every character of one with every character of the other, cannot be
+    interrupted, and takes 39 s for 100,000 of each (SQLite 3.40). So `y` must be written out.
+    """
+    for index, word in enumerate(words):
+        if word.text in _SEARCHING and word.kind != "string" and _text(words, index + 1) == "(":
+            needle = tuple(_second_argument(words, index + 2))
+            if needle and not _is_short(needle):
+                return word
+    return None
+
+
+def _bare(match: re.Match[str]) -> str:
+    text = match[0]
+    if match.lastgroup in ("string", "quoted"):
+        end = text[-1]
+        text = text[1:-1].replace(end * 2, end)
+    return text.lower()
+
+
+def _text(words: Sequence[Token], index: int) -> str:
+    if index >= len(words) or words[index].kind in ("string", "quoted"):
+        return ""
+    return words[index].text
+
+
+def _after_columns(words: Sequence[Token], index: int) -> int:
+    """Return the place after `(a, b)`, if it stands here."""
+    if _text(words, index) != "(":
+        return index
+    while index < len(words) and _text(words, index) != ")":
+        index += 1
+    return index + 1
+
+
+def _defines(words: Sequence[Token], index: int) -> bool:
+    """Return whether `AS (`, `AS MATERIALIZED (` or `AS NOT MATERIALIZED (` stands here."""
+    if _text(words, index) != "as":
+        return False
+    index += 1
+    while _text(words, index) in ("not", "materialized"):
+        index += 1
+    return _text(words, index) == "("
+
+
+def _second_argument(words: Sequence[Token], index: int) -> Iterator[Token]:
+    depth = argument = 0
+    for word in words[index:]:
+        sign = word.text if word.kind == "sign" else ""
+        if sign == ")" and depth == 0:
+            return
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and depth == 0:
+            argument += 1
+        elif argument == 1:
+            yield word
+
+
+def _is_short(needle: Sequence[Token]) -> bool:
+    if len(needle) == 1:
+        return needle[0].kind in ("string", "number") and len(needle[0].text) <= _LONGEST_NEEDLE
+    texts = [word.text for word in needle]
+    return len(texts) == 4 and texts[:2] == ["char", "("] and needle[2].kind == "number" and texts[3] == ")"

@@ -1,0 +1,337 @@
+# ruff: noqa: S608 - the queries are what is tested
+import asyncio
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from placet.database.answer import Fix, Rows, SqlRefusal
+from placet.database.caps import Caps
+from placet.database.relation import Relation
+from placet.database.sqlite_sandbox import SqliteSandbox
+from placet.errors import ConfigurationError
+from tests.database.sandbox_cases import SQLITE_CASES, Case
+from tests.database.sqlite_shop import OPEN_COLUMNS, RELATIONS, make_shop
+
+CAPS: Final = Caps(timeout=timedelta(seconds=0.4))
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_shop(tmp_path_factory.mktemp("shop") / "shop.db")
+
+
+@pytest.fixture
+async def sandbox(shop: Path) -> AsyncIterator[SqliteSandbox]:
+    async with SqliteSandbox(shop, RELATIONS, caps=CAPS) as opened:
+        yield opened
+
+
+async def refuse(sandbox: SqliteSandbox, sql: str) -> SqlRefusal:
+    answer = await sandbox.query(sql)
+    assert isinstance(answer, SqlRefusal), answer
+    return answer
+
+
+async def read(sandbox: SqliteSandbox, sql: str) -> Rows:
+    answer = await sandbox.query(sql)
+    assert isinstance(answer, Rows), answer
+    return answer
+
+
+def dump(path: Path) -> list[str]:
+    database = sqlite3.connect(path)
+    text = list(database.iterdump())
+    database.close()
+    return text
+
+
+@pytest.mark.parametrize("case", SQLITE_CASES, ids=lambda case: case.id)
+async def test_every_case_gets_its_answer(sandbox: SqliteSandbox, case: Case) -> None:
+    started = time.monotonic()
+    answer = await sandbox.query(case.sql)
+    took = time.monotonic() - started
+
+    assert isinstance(answer, Rows if case.is_allowed else SqlRefusal), answer
+    assert took < CAPS.timeout.total_seconds() + 0.5
+
+
+async def test_no_case_changes_a_byte(sandbox: SqliteSandbox, shop: Path) -> None:
+    before = dump(shop)
+    for case in SQLITE_CASES:
+        if not case.is_allowed:
+            await sandbox.query(case.sql)
+
+    assert dump(shop) == before
+
+
+async def test_an_answer_has_its_columns_rows_and_count(sandbox: SqliteSandbox) -> None:
+    answer = await read(sandbox, "SELECT code, name FROM counties WHERE code IN ('CJ', 'MM') ORDER BY code")
+
+    assert answer.as_json() == {
+        "columns": [{"name": "code"}, {"name": "name"}],
+        "rows": [["CJ", "Cluj"], ["MM", "Maramureș"]],
+        "row_count": 2,
+        "truncated": False,
+        "elapsed_ms": round(answer.elapsed_ms, 1),
+    }
+
+
+async def test_rows_beyond_the_cap_are_not_shown_and_said(sandbox: SqliteSandbox) -> None:
+    answer = await read(sandbox, "SELECT id FROM orders")
+
+    assert (answer.row_count, answer.truncated) == (200, True)
+    assert "aggregate" in (answer.advice or "")
+
+
+async def test_as_many_rows_as_the_cap_are_all(sandbox: SqliteSandbox) -> None:
+    answer = await read(sandbox, "SELECT id FROM orders LIMIT 200")
+
+    assert (answer.row_count, answer.truncated) == (200, False)
+
+
+async def test_cells_and_bytes_are_cut_and_said(sandbox: SqliteSandbox) -> None:
+    long = "SELECT group_concat(name || id, '') AS t FROM counties, orders"
+    cell = await read(sandbox, long)
+    whole = await read(sandbox, f"SELECT t, id FROM ({long}), orders")
+
+    assert len(str(cell.rows[0][0])) == CAPS.cell_characters + 1
+    assert cell.truncated
+    assert sum(len(str(row[0]).encode()) for row in whole.rows) <= CAPS.answer_bytes
+    assert 10 < whole.row_count < 200
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM users",
+        "SELECT 1 FROM users",
+        "SELECT EXISTS (SELECT 1 FROM users)",
+        "SELECT * FROM users",
+        "SELECT nothing FROM users",
+        "SELECT id FROM users a, users b",
+        "SELECT (SELECT password FROM users)",
+        "SELECT * FROM emails",
+        "WITH users AS (SELECT 1 AS id) SELECT count(*) FROM users",
+        "SELECT (WITH users AS (SELECT 1) SELECT 1), (SELECT count(*) FROM users)",
+        "SELECT * FROM nowhere",
+        "SELECT count(*) FROM main.sqlite_master",
+    ],
+)
+async def test_what_is_hidden_and_what_is_missing_are_told_alike(sandbox: SqliteSandbox, sql: str) -> None:
+    answer = await refuse(sandbox, sql)
+
+    assert answer.code == "unknown_relation"
+    assert answer.hint == "there are: orders, counties, masked_users"
+
+
+async def test_a_view_reads_what_its_reader_may_not(sandbox: SqliteSandbox) -> None:
+    answer = await read(sandbox, "SELECT email FROM masked_users ORDER BY id")
+
+    assert answer.rows == (("a***",), ("d***",))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH masked_users AS (SELECT password FROM users) SELECT * FROM masked_users",
+        "WITH emails AS (SELECT password FROM users) SELECT * FROM emails",
+        "WITH 'Masked_Users' AS (SELECT password FROM users) SELECT * FROM masked_users",
+        "WITH [emails](p) AS NOT MATERIALIZED (SELECT password FROM users) SELECT p FROM emails",
+        'WITH a AS (SELECT 1), "emails" /* */ ( x ) as --\n materialized (SELECT id FROM users) SELECT x FROM emails',
+        "SELECT (WITH `emails` AS (SELECT max(password) p FROM users) SELECT p FROM emails)",
+    ],
+)
+async def test_a_with_does_not_read_with_the_rights_of_a_view(sandbox: SqliteSandbox, sql: str) -> None:
+    assert (await refuse(sandbox, sql)).code == "shadowed"
+
+
+async def test_a_with_may_have_the_name_of_an_open_table(sandbox: SqliteSandbox) -> None:
+    answer = await read(sandbox, "WITH orders AS (SELECT code FROM counties) SELECT count(*) FROM orders")
+
+    assert answer.rows == ((5,),)
+
+
+async def test_a_hidden_column_is_told_like_a_missing_one(sandbox: SqliteSandbox) -> None:
+    hidden = await refuse(sandbox, "SELECT secret_note FROM orders")
+    missing = await refuse(sandbox, "SELECT secret_nope FROM orders")
+
+    assert hidden.message.replace("note", "") == missing.message.replace("nope", "")
+    assert (hidden.code, hidden.hint) == (missing.code, missing.hint)
+
+
+async def test_a_star_over_a_hidden_column_is_answered_with_the_open_ones(sandbox: SqliteSandbox) -> None:
+    answer = await refuse(sandbox, "SELECT * FROM orders")
+
+    assert answer.code == "hidden_column"
+    assert answer.hint == "name the columns: " + ", ".join(OPEN_COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("sql", "code", "fix", "word"),
+    [
+        ("SELECT totl FROM orders", "unknown_column", Fix.SQL, "total"),
+        ("SELECT * FROM order_s", "unknown_relation", Fix.SQL, "orders"),
+        ("SELECT date_trunc('month', ordered_at) FROM orders", "function_not_allowed", Fix.SQL, "strftime"),
+        ("SELECT load_extension('x')", "function_not_allowed", Fix.POLICY, ""),
+        ("SELECT code FROM counties c, counties d", "ambiguous", Fix.SQL, "alias"),
+        ("SELEC 1", "not_a_query", Fix.POLICY, "SELECT"),
+        ("SELECT id FORM orders", "syntax", Fix.SQL, ""),
+        ("SELECT TOP 5 id FROM orders", "syntax", Fix.SQL, "LIMIT"),
+        ("SELECT id FROM orders WHERE id = ?", "placeholder", Fix.SQL, "value itself"),
+        ("SELECT id FROM orders WHERE id = :id", "placeholder", Fix.SQL, "value itself"),
+        ("SELECT 1; SELECT 2", "several_statements", Fix.SQL, ""),
+        ("EXPLAIN SELECT id FROM orders", "not_a_query", Fix.POLICY, ""),
+        ("SELECT sum(avg(total)) FROM orders", "grouping", Fix.SQL, ""),
+        ("SELECT json_extract('{', '$')", "bad_value", Fix.SQL, ""),
+        ("", "not_a_query", Fix.POLICY, ""),
+        ("SELECT 1 -- " + "x" * 10_000, "too_long", Fix.NARROW, ""),
+        ("SELECT " + ",".join("1" for _ in range(1_500)), "too_long", Fix.NARROW, ""),
+        ("SELECT " + "(" * 120 + "1" + ")" * 120, "too_large", Fix.NARROW, ""),
+    ],
+)
+async def test_a_refusal_teaches(sandbox: SqliteSandbox, sql: str, code: str, fix: Fix, word: str) -> None:
+    answer = await refuse(sandbox, sql)
+
+    assert (answer.code, answer.fix) == (code, fix)
+    assert word in f"{answer.message} {answer.hint} {answer.nearest}"
+
+
+async def test_a_misspelt_word_is_pointed_at(sandbox: SqliteSandbox) -> None:
+    answer = await refuse(sandbox, "SELECT totl FROM orders")
+
+    assert (answer.position, answer.excerpt, answer.nearest) == (7, "SELECT ►totl FROM orders", ("total",))
+
+
+ENDLESS: Final = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
+BOMBS: Final = {
+    "recursion": ENDLESS + "SELECT count(*) FROM r",
+    "cross join": "SELECT count(*) FROM orders a, orders b, orders c, orders d",
+    "sort": ENDLESS + "SELECT n FROM r ORDER BY random()",
+    "distinct": ENDLESS + "SELECT count(DISTINCT n * 7919 % 100000007) FROM r",
+    "large values": ENDLESS + "SELECT max(length(upper(hex(hex(hex(hex(n)))))))  FROM r",
+    "group": ENDLESS + "SELECT n % 1000003, count(*) FROM r GROUP BY 1 ORDER BY 2",
+    "like": ENDLESS + "SELECT count(*) FROM r WHERE hex(hex(hex(hex(n)))) LIKE '%a%b%c%d%e%f%1%2%3_%'",
+    "doubling": "WITH RECURSIVE r(s) AS (SELECT 'xxxxx' UNION ALL SELECT s || s FROM r) SELECT max(length(s)) FROM r",
+    "window": ENDLESS + "SELECT sum(n) OVER (ORDER BY n ROWS BETWEEN 1000 PRECEDING AND CURRENT ROW) FROM r",
+    "json": ENDLESS + "SELECT sum(json_array_length(json_array(n, n, n))) FROM r",
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+async def test_no_query_outlives_its_time(sandbox: SqliteSandbox, bomb: str) -> None:
+    started = time.monotonic()
+    answer = await refuse(sandbox, BOMBS[bomb])
+
+    assert time.monotonic() - started < CAPS.timeout.total_seconds() + 0.5
+    assert answer.code in ("timeout", "too_large")
+    assert answer.fix is Fix.NARROW
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bomb", BOMBS)
+async def test_no_query_outlives_the_standard_time(shop: Path, bomb: str) -> None:
+    async with SqliteSandbox(shop, RELATIONS) as opened:
+        started = time.monotonic()
+        await refuse(opened, BOMBS[bomb])
+
+        assert time.monotonic() - started < opened.caps.timeout.total_seconds() + 0.5
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "trim(name, hex(code))",
+        "SELECT ltrim(name, (SELECT group_concat(name) FROM counties))",
+        '"rtrim"(name, name)',
+        "instr(name, name || name)",
+        "replace(name, name, 'x')",
+        "[trim] ( name , code )",
+    ],
+)
+async def test_nothing_searches_for_a_text_of_unknown_length(sandbox: SqliteSandbox, call: str) -> None:
+    answer = await refuse(sandbox, f"SELECT {call.removeprefix('SELECT ')} FROM counties")
+
+    assert (answer.code, answer.fix) == ("too_large", Fix.SQL)
+
+
+async def test_a_search_for_a_text_that_is_written_out_is_let_through(sandbox: SqliteSandbox) -> None:
+    answer = await read(
+        sandbox,
+        "SELECT trim(name), trim(name, 'C'), instr(name, 'lu'), replace(replace(name, char(10), ''), 'u', name)"
+        " FROM counties WHERE code = 'CJ'",
+    )
+
+    assert answer.rows == (("Cluj", "luj", 2, "ClClujj"),)
+
+
+async def test_a_query_that_is_late_is_answered_while_others_run(sandbox: SqliteSandbox) -> None:
+    late, quick = await asyncio.gather(sandbox.query(BOMBS["recursion"]), sandbox.query("SELECT 1"))
+
+    assert isinstance(late, SqlRefusal)
+    assert isinstance(quick, Rows)
+
+
+async def test_more_queries_than_connections_wait_their_turn(shop: Path) -> None:
+    caps = Caps(timeout=timedelta(seconds=0.5), wait=timedelta(seconds=0.1), connections=1)
+    async with SqliteSandbox(shop, RELATIONS, caps=caps) as opened:
+        first = asyncio.create_task(opened.query(BOMBS["recursion"]))
+        await asyncio.sleep(0)
+        second = await refuse(opened, "SELECT 1")
+        await first
+        third = await read(opened, "SELECT 1")
+
+    assert (second.code, second.fix) == ("busy", Fix.WAIT)
+    assert third.rows == ((1,),)
+
+
+async def test_a_caller_that_goes_away_ends_its_query(shop: Path) -> None:
+    caps = Caps(timeout=timedelta(seconds=10), connections=1)
+    async with SqliteSandbox(shop, RELATIONS, caps=caps) as opened:
+        task = asyncio.create_task(opened.query(BOMBS["recursion"]))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        started = time.monotonic()
+        await read(opened, "SELECT 1")
+
+    assert time.monotonic() - started < 1
+
+
+async def test_texts_that_are_no_unicode_and_numbers_that_are_no_json_are_shown(sandbox: SqliteSandbox) -> None:
+    answer = await read(sandbox, "SELECT CAST(x'ff41' AS text), 9e999, x'00ff', 9223372036854775807, NULL, 1.5")
+
+    assert answer.rows == (("\ufffdA", "inf", "00ff", 9223372036854775807, None, 1.5),)
+
+
+async def test_a_file_or_a_relation_or_a_column_that_is_not_there_fails_the_start(shop: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"nothing\.db"):
+        SqliteSandbox(tmp_path / "nothing.db", RELATIONS)
+    with pytest.raises(ConfigurationError, match="'ordres'"):
+        await SqliteSandbox(shop, [Relation("ordres")]).open()
+    with pytest.raises(ConfigurationError, match="'totl'"):
+        await SqliteSandbox(shop, [Relation("orders", columns={"totl": ""})]).open()
+    (tmp_path / "text.db").write_text("no database, but long enough to be looked at" * 100)
+    with pytest.raises(ConfigurationError, match=r"text\.db"):
+        await SqliteSandbox(tmp_path / "text.db", RELATIONS).open()
+
+
+async def test_a_granted_function_may_be_called(shop: Path) -> None:
+    async with SqliteSandbox(shop, RELATIONS, functions=["soundex"]) as opened:
+        answer = await read(opened, "SELECT soundex('Cluj')")
+
+    assert answer.rows == (("C420",),)
+
+
+def test_a_sandbox_answers_in_the_thread_that_asks(shop: Path) -> None:
+    sandbox = SqliteSandbox(shop, RELATIONS, caps=CAPS)
+    asyncio.run(sandbox.open())
+
+    assert isinstance(sandbox.query_here("SELECT 1"), Rows)
+    assert isinstance(sandbox.query_here(BOMBS["recursion"]), SqlRefusal)
+    asyncio.run(sandbox.close())
