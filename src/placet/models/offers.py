@@ -86,7 +86,7 @@ class OutputForms:
     """
 
     def __init__(self, form: str, *, strict: bool) -> None:
-        self._dialect = FORMS[form].dialect
+        self._dialect = FORMS[form].dialect if strict else None  # else the server gets the full schema
         self._strict = strict
         self._kept: dict[int, tuple[JsonObject, CompiledSchema]] = {}
 
