@@ -70,7 +70,7 @@ async def show_approval(door: Door, approval_id: ApprovalId) -> Ended:
     return Exit.OK
 
 
-@command(approvals, "approve", identity=Identity.REQUIRED)
+@command(approvals, "approve", identity=Identity.REQUIRED, asks_model=True)
 def approve(
     door: Door,
     approval_id: ApprovalId,
@@ -88,13 +88,13 @@ def approve(
     return _decide(door, approval_id, Yes.APPROVE, arguments=arguments)
 
 
-@command(approvals, "confirm", identity=Identity.REQUIRED)
+@command(approvals, "confirm", identity=Identity.REQUIRED, asks_model=True)
 def confirm(door: Door, approval_id: ApprovalId) -> Ended:
     """Say yes to your own call, where its tool lets you, and print what comes of the run."""
     return _decide(door, approval_id, Yes.CONFIRM)
 
 
-@command(approvals, "reject", identity=Identity.REQUIRED)
+@command(approvals, "reject", identity=Identity.REQUIRED, asks_model=True)
 def reject(
     door: Door,
     approval_id: ApprovalId,

@@ -14,7 +14,7 @@ from placet.cli.progress import watch
 def add_ask(app: typer.Typer) -> None:
     """Add the command to the application."""
 
-    @command(app, "ask", identity=Identity.REQUIRED)
+    @command(app, "ask", identity=Identity.REQUIRED, asks_model=True)
     def ask(door: Door, question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you ask.")]) -> Ended:
         """Ask the agent one question, on somebody's behalf.
 

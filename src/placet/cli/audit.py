@@ -14,7 +14,7 @@ from placet.cli.layout import GAP
 from placet.cli.present import outcome_json, refusal
 from placet.cli.records import record_json, record_line, record_lines
 from placet.cli.requests import moment
-from placet.errors import ConfigurationError
+from placet.errors import ConfigurationError, StoreError
 from placet.runtime.heads import ExportedHeads, read_heads, sign_heads
 from placet.runtime.settle import settle_effect
 from placet.values.audit import AuditRecord, AuditVerification
@@ -30,6 +30,7 @@ from placet.words.messages import (
     DONE_OR_FAILED,
     EFFECT_STATES,
     EMPTY_LOG,
+    HEADS_DO_NOT_FIT,
     NO_EFFECT,
     NO_FILE,
     NO_RUN,
@@ -106,7 +107,10 @@ async def verify(
     """Look at every record of every chain. Exit code 1 and the first fault, when it is not whole."""
     anchor: ExportedHeads | None = None
     if head is not None:
-        anchor = read_heads(door.agent.world.keys.heads, _read(door, head))
+        try:
+            anchor = read_heads(door.agent.world.keys.heads, _read(door, head))
+        except StoreError:
+            return Failure(exit=Exit.ERROR, code="heads", message=door.say(HEADS_DO_NOT_FIT, path=str(head)))
     found = await door.agent.store.verify(anchor.heads if anchor is not None else ())
     if door.screen.as_json:
         door.screen.data(_verification_json(found, anchor))
@@ -179,7 +183,7 @@ def _print_verification(door: Door, found: AuditVerification, anchor: ExportedHe
     if found.fault is not None:
         fault = found.fault
         text = door.say(CHAIN_BROKEN, writer=fault.writer, sequence=fault.sequence, message=fault.message)
-        door.screen.line(Text(f"{GAP if door.screen.width else ''}✗ {text}", style="red"))
+        door.screen.line(Text(f"{door.screen.indent}✗ {text}", style="red"))
         return
     door.screen.say(f"{door.say_plural(CHAIN_INTACT, found.records)} · {door.say_plural(CHAINS_READ, found.chains)}")
     if found.anchored and anchor is not None:

@@ -30,7 +30,7 @@ HISTORY: Final = "/history"
 def add_chat(app: typer.Typer) -> None:
     """Add the command to the application."""
 
-    @command(app, "chat", identity=Identity.REQUIRED)
+    @command(app, "chat", identity=Identity.REQUIRED, asks_model=True)
     def chat(door: Door) -> Ended:
         """Talk with the agent. It remembers the conversation, and asks inline what you may confirm.
 
@@ -145,7 +145,7 @@ class Conversation:
                 case _:
                     continue
             for line in escape_for_person(text, lines=True).text.split("\n"):
-                door.screen.line(Text.assemble((f"{GAP}{who}: ", "dim"), (line, style)))
+                door.screen.line(Text.assemble((f"{door.screen.indent}{who}: ", "dim"), (line, style)))
 
 
 class Spoken:

@@ -39,6 +39,19 @@ class Identity(Enum):
     REQUIRED = "required"
 
 
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a command cannot do without.
+
+    Attributes:
+        identity: Whether it is carried out on somebody's behalf.
+        asks_model: Whether it asks the model.
+    """
+
+    identity: Identity
+    asks_model: bool
+
+
 _APPLICATION: Final = "Application"
 
 
@@ -93,14 +106,19 @@ class Given:
     role: Sequence[str] | None = None
 
 
-def command(group: typer.Typer, name: str, *, identity: Identity = Identity.NONE) -> Callable[[Work], Work]:
+def command(
+    group: typer.Typer, name: str, *, identity: Identity = Identity.NONE, asks_model: bool = False
+) -> Callable[[Work], Work]:
     """Return a decorator that makes a command of a function.
 
     Args:
         group: Where the command stands.
         name: What it is called.
         identity: Whether it is carried out on somebody's behalf.
+        asks_model: Whether it asks the model, so that the person is told what the application
+            has to tell of it.
     """
+    needs = Needs(identity, asks_model)
 
     def decorate(work: Work) -> Work:
         own = list(inspect.signature(work, eval_str=True).parameters.values())[1:]
@@ -108,7 +126,7 @@ def command(group: typer.Typer, name: str, *, identity: Identity = Identity.NONE
 
         def run(**values: Any) -> None:
             given = Given(**{parameter.name: values.pop(parameter.name) for parameter in more})
-            raise typer.Exit(run_command(work, given, identity, values))
+            raise typer.Exit(run_command(work, given, needs, values))
 
         parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*own, *more)]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # read by inspect.signature
@@ -129,7 +147,7 @@ def _help(work: Work) -> str:
     return text.partition("\n\nArgs:")[0].partition("\n\nRaises:")[0]
 
 
-def run_command(work: Work, given: Given, identity: Identity, values: Mapping[str, Any]) -> int:
+def run_command(work: Work, given: Given, needs: Needs, values: Mapping[str, Any]) -> int:
     """Return the exit code of a command, once it has done its work and what went wrong is said."""
     screen = open_screen(as_json=given.as_json, quiet=given.quiet)
     language = normalise_language(given.lang) or normalise_language(_locale()) or "en"
@@ -143,7 +161,7 @@ def run_command(work: Work, given: Given, identity: Identity, values: Mapping[st
             },
         )  # fmt: skip
         language = language_of(settings, None, _locale())
-        ended = _work_at_door(work, given, identity, values, settings, screen)
+        ended = _work_at_door(work, given, needs, values, settings, screen)
     except PlacetError as error:
         ended = _failure_of(error, language)
     except KeyboardInterrupt:
@@ -157,12 +175,13 @@ def run_command(work: Work, given: Given, identity: Identity, values: Mapping[st
 
 
 def _work_at_door(
-    work: Work, given: Given, identity: Identity, values: Mapping[str, Any], settings: Settings, screen: Screen
+    work: Work, given: Given, needs: Needs, values: Mapping[str, Any], settings: Settings, screen: Screen
 ) -> Ended:
     language = language_of(settings, None, _locale())
-    if given.who is None and (identity is Identity.REQUIRED or given.role):
+    if given.who is None and (needs.identity is Identity.REQUIRED or given.role):
         return Failure(exit=Exit.USAGE, code="usage", message=say(WHO_ASKS, language))
-    door = Door(agent=build_agent(settings, screen.tell), screen=screen, settings=settings, language=language)
+    agent = build_agent(settings, screen.tell if needs.asks_model else _tell_nobody)
+    door = Door(agent=agent, screen=screen, settings=settings, language=language)
     with door.runner:
         door.wait(door.agent.open())
         try:
@@ -187,6 +206,10 @@ def _failure_of(error: PlacetError, language: str) -> Failure:
         case _:
             message, code = say(FAILED, language, message=str(error)), "error"
     return Failure(exit=exit_of_error(error), code=code, message=message)
+
+
+def _tell_nobody(_: str) -> None:
+    """Leave unsaid what the application has to tell of its model."""
 
 
 def _locale() -> str:

@@ -109,20 +109,21 @@ def call_lines(started: CallStarted | None, finished: CallFinished, language: st
     if started is None:
         head, details = call(finished.tool, {}).removesuffix("()"), [_failure(finished.code, language), took]
     else:
-        head = _sentence(started, language)
+        made = call_of_text(started.tool, started.arguments)
+        head = escape_for_person(started.sentence).text or made
         word = (
             say(DECISIONS["allow"], language, rule=started.rule)
             if finished.code == OK
             else _failure(finished.code, language)
         )
-        details = [call_of_text(started.tool, started.arguments), word, took]
+        details = [word, took] if head == made else [made, word, took]
     good = finished.code == OK
     mark, style = ("▸", "cyan") if good else ("✗", "red")
     first = Text.assemble((f"{GAP}{mark} ", style), head)
     rest = f"{GAP} ".join(details)
-    one_line = 4 + max(cell_len(head), _SENTENCE_CELLS) + 3 + cell_len(rest)
-    if width is None or one_line <= width:
-        first.append(" " * max(3, _SENTENCE_CELLS + 3 - cell_len(head)))
+    room = _SENTENCE_CELLS if width is None else min(_SENTENCE_CELLS, width - 4 - 3 - cell_len(rest))
+    if width is None or cell_len(head) <= room:
+        first.append(" " * (3 + max(0, room - cell_len(head))))
         first.append(rest, style="dim")
         return [first]
     return [first, Text(f"{GAP * 3}{rest}", style="dim")]

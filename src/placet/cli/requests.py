@@ -100,7 +100,7 @@ def request_lines(door: Door, request: ApprovalRequest) -> Iterable[Text]:
             (door.say("Asked"), moment(door, request.created_at)),
             (door.say("Rule"), request.rule),
             (door.say("Who may approve"), who),
-            (door.say("Expires"), expires or moment(door, request.expires_at)),
+            (door.say("Expires"), moment(door, request.expires_at) + (f" · {expires}" if expires else "")),
             (door.say("What would change"), request.preview.text if request.preview is not None else ""),
             (door.say("Decision"), _decided(door, request)),
             (door.say("Run"), request.run_id),

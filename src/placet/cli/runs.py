@@ -82,7 +82,7 @@ async def show_run(door: Door, run_id: RunId) -> Ended:
     return Exit.OK
 
 
-@command(runs, "resume")
+@command(runs, "resume", asks_model=True)
 def resume(door: Door, run_id: RunId) -> Ended:
     """Go on with a run that is ready, or whose worker has died, and print what comes of it."""
     stored = door.wait(door.agent.store.load_run(run_id))

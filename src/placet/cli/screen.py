@@ -45,15 +45,19 @@ class Screen:
         return self.out.width if self.out.is_terminal else None
 
     @property
+    def indent(self) -> str:
+        """What stands before a line of standard output: nothing where nobody looks at it."""
+        return INDENT if self.out.is_terminal else ""
+
+    @property
     def asks(self) -> bool:
         """Whether somebody is there who can be asked: never without a terminal."""
         return not self.as_json and self.err.is_terminal and sys.stdin.isatty()
 
     def say(self, text: str) -> None:
         """Print what was asked for: lines that may hold anything, made visible."""
-        indent = INDENT if self.out.is_terminal else ""
         for line in escape_for_person(text, lines=True).text.split("\n"):
-            self.line(Text(f"{indent}{line}" if line else ""))
+            self.line(Text(f"{self.indent}{line}" if line else ""))
 
     def line(self, text: Text) -> None:
         """Print a line of standard output, already safe to look at."""

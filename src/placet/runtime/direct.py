@@ -10,6 +10,7 @@ from typing import Final
 
 from placet.agent.snapshot import load_run
 from placet.agent.transitions import answered
+from placet.gate.permission import permitting_role
 from placet.runtime.drive import DIRECT_NAME, Driver, unknown_principal
 from placet.runtime.invoke import invoke
 from placet.runtime.observations import refusal_text
@@ -55,10 +56,14 @@ async def call_directly(
         StoreError: The store or the directory cannot be read.
     """
     world = driver.world
-    if await world.directory.find(principal_id) is None:
+    principal = await world.directory.find(principal_id)
+    if principal is None:
         return unknown_principal(principal_id)
     call = ToolCall("call_0", tool, canonical(arguments), wire=Wire.DIRECT)
     found = world.toolset.find(tool)
+    # A tool that is hidden is answered for as one that does not exist: it asks for no key either.
+    if found is not None and permitting_role(found.spec, principal) is None:
+        found = None
     if found is None or not (found.spec.has_effect or found.spec.approval):
         key_once = world.ids.new("call")
         site = CallSite(run_id="", key=key_once, principal_id=principal_id, language=language, emit=emit)

@@ -212,6 +212,9 @@ OWN_CALL: Final = "You cannot approve what was asked on your own behalf."
 NEEDS_APPROVAL: Final = "This call needs the approval of another person."
 NEEDS_CONFIRMATION: Final = "Only the requester can confirm this call."
 NO_ARGUMENTS: Final = "The arguments are not a JSON object: {message}"
+HEADS_DO_NOT_FIT: Final = (
+    "The heads in {path} cannot be used: they were edited, belong to another store, or are no exported heads."
+)
 NO_FILE: Final = "The file {path} does not exist."
 OWNED: Final = "Another process owns this run until {until}."
 RUN_ENDED: Final = "This run has ended: {status}"
@@ -227,7 +230,7 @@ COMMAND_LINE: Final = (
     CHAT_OPENS, WHO_ASKED, WHO_ANSWERED, STATE_UNKNOWN, WRONG_CONFIGURATION, NEWER_STORE, FAILED, WHO_ASKS,
     DEMO_ONLY, DEMO_FIX, ROLES_FROM_DIRECTORY, UNKNOWN_PRINCIPAL, NO_APPROVAL, NO_RUN, NO_TOOL,
     NO_TOOL_BUT, NO_EFFECT, OUTCOME_KNOWN, STILL_RUNNING, ALREADY, NEEDS_ROLE, OWN_CALL, NEEDS_APPROVAL,
-    NEEDS_CONFIRMATION, NO_ARGUMENTS, NO_FILE, OWNED, RUN_ENDED, OPTIONAL, ONE_OF,
+    NEEDS_CONFIRMATION, NO_ARGUMENTS, HEADS_DO_NOT_FIT, NO_FILE, OWNED, RUN_ENDED, OPTIONAL, ONE_OF,
     UNDER_A_CONDITION, DONE_OR_FAILED, KEY_FIX,
 )  # fmt: skip
 
