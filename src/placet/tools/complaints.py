@@ -75,7 +75,7 @@ def complain(
     hints: list[str] = []
     for error in errors:
         path = place_of(error, sent)
-        name = ".".join(_short(part) for part in path) or "the arguments"
+        name = ".".join(short(part) for part in path) or "the arguments"
         if error["type"] in _UNKNOWN:
             line = f"{name}: is unknown to this tool"
             hints.append(nearest(str(path[-1]) if path else "", names_at(schema, path[:-1])))
@@ -187,7 +187,8 @@ def place_of(error: ErrorDetails, sent: Any) -> list[str | int]:
     return path
 
 
-def _short(part: str | int) -> str:
+def short(part: str | int) -> str:
+    """Return a name as it may be repeated: a model can write anything in its place."""
     text = str(part)
     return text if len(text) <= _MAX_NAME and text.isprintable() else ascii(text[:_MAX_NAME])[1:-1] + "…"
 

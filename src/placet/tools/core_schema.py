@@ -290,8 +290,7 @@ def _sort_key(item: Any) -> tuple[str, Any]:
 
 def _bare_secret(node: Node, name: str, traits: Traits) -> Node:
     """Write a secret with its value: what is materialised is what will run."""
-    made_by = _secret_class(node)
-    if made_by is None:
+    if not (_makes_secret(node) or _hides_secret(node)):
         return node
     traits.secrets.add(name)
     node["serialization"] = core_schema.plain_serializer_function_ser_schema(_reveal)
@@ -303,14 +302,21 @@ def _reveal(secret: Any) -> Any:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
-def _secret_class(node: Node) -> type | None:
+def _makes_secret(node: Node) -> bool:
+    """Whether a node makes a `SecretStr`, a `SecretBytes`, or a class of their kind."""
     if node.get("type") == "function-after":
-        function = node["function"]["function"]
-        return function if isinstance(function, type) and hasattr(function, "get_secret_value") else None
-    for key in ("json_schema", "strict_schema", "lax_schema"):
-        if _is_node(node.get(key)) and (found := _secret_class(node[key])):
-            return found
-    return None
+        made_by = node["function"]["function"]
+        return isinstance(made_by, type) and hasattr(made_by, "get_secret_value")
+    return any(
+        _is_node(node.get(key)) and _makes_secret(node[key]) for key in ("json_schema", "strict_schema", "lax_schema")
+    )
+
+
+def _hides_secret(node: Node) -> bool:
+    """Whether a node is written by the function with which pydantic hides a `Secret[...]`."""
+    function = node.get("serialization", {}).get("function")
+    name: str = getattr(function, "__name__", "")
+    return getattr(function, "__module__", "") == "pydantic.types" and name.startswith("_serialize_secret")
 
 
 _PLAIN_FACTORIES: Final = frozenset({bool, dict, float, frozenset, int, list, set, str, tuple})

@@ -3,21 +3,24 @@
 import copy
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import jsonschema_rs
 
 from placet.errors import ToolDefinitionError
 from placet.tools.arguments import Arguments, refuse
-from placet.tools.complaints import MAX_COMPLAINTS, nearest
+from placet.tools.complaints import MAX_COMPLAINTS, names_at, nearest, short
 from placet.tools.names import secret_names
+from placet.tools.raw_schema import close_root, needs_settling, settle
 from placet.values.decision import Deny
 from placet.values.json import JsonObject
 
-PATTERN_STEPS = 100_000
-"""So many steps may a pattern go back; one that needs more refuses what it is matched against."""
+LOOK_AROUND_BYTES: Final = 4_000
+"""So long may arguments be where a pattern of the schema looks around or back: matching it takes
+quadratic time, a third of a second at this length. Any other pattern takes linear time."""
 
-PATTERN_BYTES = 10_000_000
+PATTERN_STEPS: Final = 100_000
+"""So many steps may such a pattern go back; one that needs more does not match."""
 
 
 class RawArguments:
@@ -71,50 +74,65 @@ def offline(uri: str) -> Any:
     raise ValueError(msg)
 
 
-def compile_validator(schema: Any, *, formats: bool = True) -> jsonschema_rs.Validator:
-    """Return the validator of a JSON Schema: offline, formats checked, patterns bounded.
+def compile_validator(schema: Any, *, formats: bool = True) -> tuple[jsonschema_rs.Validator, bool]:
+    """Return the validator of a JSON Schema, and whether its patterns are matched in linear time.
+
+    It is offline and checks formats. Patterns that look around or back need another engine,
+    of which the steps are bounded, but not the time.
 
     Raises:
         jsonschema_rs.ValidationError: It is no schema, or refers to what is not in it.
     """
-    options = jsonschema_rs.FancyRegexOptions(backtrack_limit=PATTERN_STEPS, size_limit=PATTERN_BYTES)
-    return jsonschema_rs.validator_for(schema, retriever=offline, validate_formats=formats, pattern_options=options)
+    engines = (jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtrack_limit=PATTERN_STEPS))
+    try:
+        return _validator(schema, engines[0], formats), True
+    except jsonschema_rs.ValidationError:
+        return _validator(schema, engines[1], formats), False
+
+
+def _validator(schema: Any, engine: Any, formats: bool) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(schema, retriever=offline, validate_formats=formats, pattern_options=engine)
 
 
 class RawForm:
     """What the arguments of a tool must be like that is given by a JSON Schema.
 
-    The root is closed unless the schema says otherwise; so are objects below it that name
-    their properties and stand in no combination. Defaults of properties are filled in.
+    See `placet.tools.raw_schema` for what is closed and what is filled in.
 
     Attributes:
         schema: The schema, closed.
         secret_fields: Names of the fields that look like secrets.
     """
 
-    __slots__ = ("_defaults", "_secret", "_validator", "schema", "secret_fields")
+    __slots__ = ("_linear", "_settles", "_validator", "schema", "secret_fields")
 
     def __init__(self, schema: Mapping[str, Any], tool: str) -> None:
         plain = _plain_schema(schema, tool)
-        self.schema: JsonObject = _close_root(plain)
-        self.secret_fields = secret_names(self.schema)
-        self._defaults = _has_defaults(self.schema)
         try:
-            self._validator = compile_validator(self.schema)
-        except (ValueError, jsonschema_rs.ValidationError) as error:
-            msg = f"the parameters of tool {tool!r} are no JSON Schema that can be used offline: {error}"
+            self.schema: JsonObject = close_root(plain)
+            self._validator, self._linear = compile_validator(self.schema)
+        except (ValueError, RecursionError, jsonschema_rs.ValidationError) as error:
+            reason = str(error).partition("\n")[0]
+            msg = f"the parameters of tool {tool!r} are no JSON Schema that can be used offline: {reason}"
             raise ToolDefinitionError(msg) from error
+        self.secret_fields = secret_names(self.schema)
+        self._settles = needs_settling(self.schema)
 
     def check(self, text: bytes, parsed: dict[str, Any], note: str | None) -> Arguments | Deny:
         """Return the arguments, validated and written down, or why they are refused."""
-        del text
+        if not self._linear and len(text) > LOOK_AROUND_BYTES:
+            return refuse(
+                f"the arguments are {len(text)} bytes long; this tool takes {LOOK_AROUND_BYTES}, because a pattern of "
+                "its schema looks around",
+                "send shorter text",
+            )
         try:
             if not self._validator.is_valid(parsed):
                 return self._complain(parsed)
-            if self._defaults:
-                filled = _fill(self.schema, copy.deepcopy(parsed))
-                if self._validator.is_valid(filled):
-                    parsed = filled
+            if self._settles:
+                settled = settle(self.schema, copy.deepcopy(parsed))
+                if self._validator.is_valid(settled):
+                    parsed = settled
         except ValueError:  # a pattern went back too often
             return refuse("the arguments could not be checked against a pattern of the tool", "send shorter text")
         written = json.dumps(parsed, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -124,7 +142,7 @@ class RawForm:
         said: list[str] = []
         hint: str | None = None
         for error in self._validator.iter_errors(parsed):
-            line, found = _complaint(error, self.schema)
+            line, found = _complaint(error, self.schema, parsed)
             hint = hint or found
             if line not in said:
                 said.append(line)
@@ -133,33 +151,35 @@ class RawForm:
         return refuse("; ".join(said[:MAX_COMPLAINTS]) or "the arguments have not the declared form", hint)
 
 
-def _complaint(error: jsonschema_rs.ValidationError, schema: JsonObject) -> tuple[str, str | None]:
-    """Return what is said of one error. Its own message holds the value, which is never repeated."""
-    path = ".".join(str(part)[:60] for part in error.instance_path)
+def _complaint(
+    error: jsonschema_rs.ValidationError, schema: JsonObject, parsed: dict[str, Any]
+) -> tuple[str, str | None]:
+    """Return what is said of one error, and a hint. Its own message holds the value, which is never repeated."""
+    path = ".".join(short(part) for part in error.instance_path)
     kind = error.kind
-    name = kind.name
-    where = path or "the arguments"
-    match name:
-        case "additionalProperties" | "unevaluatedProperties":
-            unexpected = list(getattr(kind, "unexpected", []))
-            shown = ", ".join(str(one)[:60] for one in unexpected[:5])
-            known = schema.get("properties", {}) if not path else {}
-            hint = nearest(unexpected[0], known) if unexpected and known else None  # type: ignore[arg-type]  # an object, by JSON Schema
-            return f"{f'{path}.' if path else ''}{shown}: is unknown to this tool", hint
+    inside = f"{path}." if path else ""
+    match kind.name:
+        case "additionalProperties" | "unevaluatedProperties" | "propertyNames":
+            known = names_at(schema, error.instance_path) or _allowed(schema)
+            unexpected = getattr(kind, "unexpected", None) or [name for name in parsed if name not in known]
+            shown = "; ".join(f"{inside}{short(name)}: is unknown to this tool" for name in unexpected[:MAX_COMPLAINTS])
+            return shown, nearest(unexpected[0], known) if unexpected else None
         case "required":
-            return f"{f'{path}.' if path else ''}{getattr(kind, 'property', '')}: is required", None
+            return f"{inside}{getattr(kind, 'property', '')}: is required", None
         case "type":
-            types = getattr(kind, "types", ())
-            return f"{where}: must be of type {' or '.join(map(str, types))}", None
+            types = " or ".join(map(str, getattr(kind, "types", ())))
+            return f"{path or 'the arguments'}: must be of type {types}", None
         case "enum":
-            options = getattr(kind, "options", ())
-            return f"{where}: must be one of {json.dumps(options, ensure_ascii=False)[:300]}", None
-        case _:
+            options = json.dumps(getattr(kind, "options", ()), ensure_ascii=False)[:300]
+            return f"{path or 'the arguments'}: must be one of {options}", None
+        case name:
             rule = error.schema_path[-1] if error.schema_path else name
-            return f"{where}: does not satisfy {rule!r} of the schema", None
+            return f"{path or 'the arguments'}: does not satisfy {rule!r} of the schema", None
 
 
-# ── building ──────────────────────────────────────────────────────────────────────────
+def _allowed(schema: JsonObject) -> set[str]:
+    names = schema.get("propertyNames")
+    return set(map(str, names.get("enum", []))) if isinstance(names, dict) else set()
 
 
 def _plain_schema(schema: Mapping[str, Any], tool: str) -> dict[str, Any]:
@@ -173,60 +193,3 @@ def _plain_schema(schema: Mapping[str, Any], tool: str) -> dict[str, Any]:
         msg = f"the parameters of tool {tool!r} must be a schema of an object, not of {kinds!r}"
         raise ToolDefinitionError(msg)
     return {**plain, "type": "object"}
-
-
-_COMBINED = frozenset({
-    "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas",
-    "patternProperties", "additionalProperties", "unevaluatedProperties",
-})  # fmt: skip
-
-
-def _close_root(schema: dict[str, Any]) -> dict[str, Any]:
-    stated = {"additionalProperties", "unevaluatedProperties"} & schema.keys()
-    if stated:
-        return _close_below(schema)
-    closed = _close_below(schema)
-    combined = _COMBINED & schema.keys() - {"patternProperties"}
-    closed["unevaluatedProperties" if combined else "additionalProperties"] = False
-    closed.setdefault("properties", {})
-    return closed
-
-
-def _close_below(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with the objects closed that stand under properties and items, in no combination."""
-    closed = dict(schema)
-    properties = closed.get("properties")
-    if isinstance(properties, dict):
-        closed["properties"] = {name: _close_object(inner) for name, inner in properties.items()}
-    if isinstance(closed.get("items"), dict):
-        closed["items"] = _close_object(closed["items"])
-    return closed
-
-
-def _close_object(schema: Any) -> Any:
-    if not isinstance(schema, dict):
-        return schema
-    closed = _close_below(schema)
-    if "properties" in closed and not _COMBINED & closed.keys():
-        closed["additionalProperties"] = False
-    return closed
-
-
-def _has_defaults(schema: Any) -> bool:
-    if not isinstance(schema, Mapping):
-        return False
-    inner = [*schema.get("properties", {}).values(), schema.get("items")]
-    return "default" in schema or any(_has_defaults(part) for part in inner)
-
-
-def _fill(schema: Any, value: Any) -> Any:
-    if isinstance(value, dict) and isinstance(schema, Mapping):
-        for name, inner in schema.get("properties", {}).items():
-            if name in value:
-                _fill(inner, value[name])
-            elif isinstance(inner, Mapping) and "default" in inner:
-                value[name] = copy.deepcopy(inner["default"])
-    elif isinstance(value, list) and isinstance(schema, Mapping):
-        for item in value:
-            _fill(schema.get("items"), item)
-    return value
