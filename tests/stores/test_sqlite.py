@@ -362,6 +362,10 @@ async def test_a_file_that_breaks_is_a_store_error_to_whoever_reads(store: Sqlit
     os.truncate(path, 4096)
     with path.open("ab") as file:
         file.write(b"\xff" * (size - 4096))
-    await store.open()
-    with pytest.raises(StoreError):
+
+    async def look() -> None:
+        await store.open()
         await store.load_run("run_1")
+
+    with pytest.raises(StoreError):
+        await look()

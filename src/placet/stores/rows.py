@@ -103,9 +103,7 @@ def storable(entry: AuditEntry) -> AuditEntry:
     A lone surrogate or a NUL cannot be stored as text. Both are written as the escapes that
     a person would type, so that what was said stays visible.
     """
-    text = "".join(
-        (entry.run_id, entry.call_key, entry.principal_id, entry.tool, entry.decision, entry.rule, entry.body)
-    )
+    text = f"{entry.run_id}{entry.call_key}{entry.principal_id}{entry.tool}{entry.decision}{entry.rule}{entry.body}"
     if "\0" not in text and (text.isascii() or _is_unicode(text)):
         return entry
     return replace(

@@ -87,7 +87,7 @@ def prepare(path: Path) -> None:
         # SQLite gives its side files the permissions of the file: nobody else reads what is in them.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         with closing(connect(path, writes=True)) as connection:
-            patiently(lambda: _check(connection, path))
+            patiently(lambda: _check_at_once(connection, path))
             patiently(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchone())
             connection.execute("PRAGMA synchronous=FULL")
             patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
@@ -115,6 +115,15 @@ def _check(connection: sqlite3.Connection, path: Path) -> int:
             f"the store {str(path)!r} has schema {version}, and this placet knows up to {newest}; upgrade placet"
         )
     return int(version)
+
+
+def _check_at_once(connection: sqlite3.Connection, path: Path) -> None:
+    """Check what the file is at one moment: another process may be making it just now."""
+    connection.execute("BEGIN")
+    try:
+        _check(connection, path)
+    finally:
+        connection.execute("ROLLBACK")
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
