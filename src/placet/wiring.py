@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from placet.agent.definition import AgentDefinition, parse_agent
-from placet.errors import AgentFileError, ConfigurationError
+from placet.errors import AgentFileError, ConfigurationError, PolicyError
 from placet.gate.gate import Gate
+from placet.gate.policy import check_names
+from placet.gate.policy_text import parse_policy
 from placet.models.open import open_model
 from placet.ports import Clock, IdSource, ModelClient, PrincipalDirectory, Store
 from placet.runtime.clock import SystemClock, SystemIds
@@ -24,6 +26,7 @@ from placet.runtime.decide import decide
 from placet.runtime.direct import call_directly
 from placet.runtime.directory import StatedPrincipals
 from placet.runtime.drive import Driver
+from placet.runtime.explain import Explanation, explain
 from placet.runtime.keys import Keys, read_or_make_secret
 from placet.runtime.patience import see_through
 from placet.runtime.site import Emit
@@ -37,6 +40,7 @@ from placet.values.json import JsonObject
 from placet.values.limits import Budget
 from placet.values.message import Message
 from placet.values.outcome import Outcome, Refused, Waiting
+from placet.values.policy import Policy
 from placet.values.principal import Principal
 from placet.words.language import guess_language, normalise_language
 
@@ -61,6 +65,9 @@ class Agent:
         directory: Who a principal is today. Left out, it is who the application last said.
         audit: Who else is told each audit entry.
         gate: What decides; the standard checks by default.
+        policy: Who may call what, beside the roles that the tools name themselves: a policy, or
+            the path of a TOML file. Every tool and argument that it names must exist.
+        product: For which product the policy file is read.
         secret: At least 32 bytes from which all keys come. Left out, a key file beside a
             SQLite store holds it, made on first use.
         budget: Replaces the definition's.
@@ -85,6 +92,8 @@ class Agent:
         directory: PrincipalDirectory | None = None,
         audit: Sequence[AuditSink] = (),
         gate: Gate | None = None,
+        policy: Policy | Path | str | None = None,
+        product: str = "",
         secret: bytes | None = None,
         budget: Budget | None = None,
         agents: "Iterable[Agent]" = (),
@@ -101,10 +110,13 @@ class Agent:
         self._stated = StatedPrincipals(self.store)
         self._states = directory is None
         ids = ids or SystemIds()
+        rules = _policy(policy, product)
+        toolset = _toolset(tools, self.definition, rules)
         self.world = World(
             store=self.store,
             directory=directory if directory is not None else self._stated,
-            toolset=_toolset(tools, self.definition),
+            toolset=toolset,
+            policy=rules,
             gate=gate or Gate(),
             keys=keys,
             clock=clock or SystemClock(),
@@ -312,6 +324,15 @@ class Agent:
             self._driver, tool, arguments, self._state(principal), key=key, language=spoken, emit=emit
         )
 
+    async def explain(self, tool: str, arguments: JsonObject, *, principal: Who) -> Explanation:
+        """Return what would become of a call and what each check says to it; nothing is taken and nothing runs.
+
+        Raises:
+            StoreError: The store or the directory cannot be read.
+        """
+        await self.open()
+        return await explain(self.world, tool, arguments, self._state(principal))
+
     # ── life ──────────────────────────────────────────────────────────────────────────
 
     async def open(self) -> None:
@@ -399,8 +420,20 @@ def _model(model: ModelClient | str | None, agent: str) -> ModelClient:
     return open_model(model) if isinstance(model, str) else model
 
 
-def _toolset(tools: Toolset | Iterable[Any], definition: AgentDefinition) -> Toolset:
-    toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
+def _policy(policy: Policy | Path | str | None, product: str) -> Policy | None:
+    if policy is None or isinstance(policy, Policy):
+        return policy
+    try:
+        return parse_policy(Path(policy).read_text("utf-8"), product=product)
+    except (OSError, UnicodeDecodeError) as error:
+        raise PolicyError(f"the policy {str(policy)!r} cannot be read: {error}") from error
+
+
+def _toolset(tools: Toolset | Iterable[Any], definition: AgentDefinition, policy: Policy | None) -> Toolset:
+    permits = {name for rule in policy.rules for name in rule.tools} if policy is not None else set[str]()
+    toolset = tools if isinstance(tools, Toolset) else Toolset(tools, policy_permits=permits)
+    if policy is not None:
+        check_names(policy, {tool.name: tool.spec for tool in toolset})
     if definition.tools is None:
         return toolset
     missing = [name for name in definition.tools if name not in toolset.names]

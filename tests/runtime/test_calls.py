@@ -1,5 +1,6 @@
 """What becomes of one call: laws of the one path, through the loop and through the direct door."""
 
+import itertools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -26,8 +27,10 @@ def call(request: pytest.FixtureRequest, make_agent: MakeAgent) -> Call:
         message = next(message for message in outcome.history if isinstance(message, ToolMessage))
         return message.results[0]
 
+    keys = itertools.count()
+
     async def directly(tool: str, principal: Principal = CLERK, **arguments: Any) -> ToolResult:
-        result = await make_agent().call(tool, arguments, principal=principal, key="key-1")
+        result = await make_agent().call(tool, arguments, principal=principal, key=f"key-{next(keys)}")
         assert isinstance(result, ToolResult)
         return result
 
@@ -83,7 +86,7 @@ async def test_any_other_exception_reaches_the_model_as_a_code_and_a_reference_o
     assert (result.is_error, result.code) == (True, "internal_error")
     assert "hunter2" not in result.content
     reference = result.content.split("reference ")[1].split(")")[0]
-    (entry,) = [entry for entry in heard.entries if reference in entry.body]
+    (entry,) = [entry for entry in heard.entries if reference in entry.body and entry.kind is AuditKind.CALL]
     assert "ValueError" in entry.body
     assert "hunter2" not in entry.body
 

@@ -14,6 +14,7 @@ from placet.errors import ConfigurationError
 from placet.gate.approval import check_approval
 from placet.gate.authorisation import check_authorisation
 from placet.gate.permission import check_permission
+from placet.gate.policy import check_policy
 from placet.gate.rate_limit import check_rate_limit
 from placet.gate.rejection import check_rejection
 from placet.gate.request import GateRequest
@@ -25,6 +26,7 @@ Check: TypeAlias = Callable[[GateRequest], Decision]
 
 STANDARD_CHECKS: tuple[Check, ...] = (
     check_permission,
+    check_policy,
     check_authorisation,
     check_rejection,
     check_rate_limit,
@@ -71,7 +73,7 @@ class Gate:
                 return _broken(check, repr(error))
             match decision:
                 case Allow():
-                    permit = permit or (decision if decision.rule else None)
+                    permit = _named(permit, decision)
                 case Deny():
                     return decision
                 case NeedsApproval():
@@ -82,6 +84,13 @@ class Gate:
         if permit is None:
             return Deny(Reason.NOT_PERMITTED, "no rule permits this call", rule="no permit")
         return doubt or permit
+
+
+def _named(permit: Allow | None, more: Allow) -> Allow | None:
+    """Return the permit with one more rule to its name."""
+    if not more.rule:
+        return permit
+    return more if permit is None else Allow(f"{more.rule}, {permit.rule}")
 
 
 def _broken(check: Check, detail: str) -> Deny:

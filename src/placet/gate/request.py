@@ -8,6 +8,7 @@ from typing import Any
 
 from placet.values.approval import ApprovalRequest, Preview
 from placet.values.effect import Take
+from placet.values.policy import Policy
 from placet.values.principal import Principal
 from placet.values.tool import ToolSpec
 
@@ -22,7 +23,7 @@ class GateRequest:
         arguments: The validated arguments, as the tool would get them.
         now: The time of the decision, aware, UTC.
         digest: Keyed digest of tool and arguments, or empty where nothing needs it.
-        policy_digest: The policy in force.
+        policy: The policy in force, or None where the tools' own roles decide alone.
         resource: What the tool's loader found; None when it found nothing or there is no loader.
         takes: What the call would take from which windows.
         used: How much of each of them is used.
@@ -40,7 +41,7 @@ class GateRequest:
     arguments: Any
     now: datetime
     digest: str = ""
-    policy_digest: str = ""
+    policy: Policy | None = None
     resource: Any = None
     takes: Sequence[Take] = ()
     used: Sequence[Decimal] = ()
@@ -49,3 +50,8 @@ class GateRequest:
     preview: Preview | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)
     entered: bool = False
+
+    @property
+    def policy_digest(self) -> str:
+        """The digest of the policy in force; an approval is bound to it."""
+        return self.policy.digest if self.policy is not None else ""

@@ -64,7 +64,7 @@ async def call_directly(
     # A tool that is hidden is answered for as one that does not exist: it asks for no key either.
     if found is not None and permitting_role(found.spec, principal) is None:
         found = None
-    if found is None or not (found.spec.has_effect or found.spec.approval):
+    if not key and (found is None or not (found.spec.has_effect or found.spec.approval)):
         key_once = world.ids.new("call")
         site = CallSite(run_id="", key=key_once, principal_id=principal_id, language=language, emit=emit)
         result = await invoke(world, call, site)

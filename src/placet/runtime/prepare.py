@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, assert_never
 from placet.agent.snapshot import load_result
 from placet.errors import StoreError
 from placet.gate.gate import told
-from placet.gate.permission import permitting_role
+from placet.gate.policy import is_open
 from placet.gate.request import GateRequest
 from placet.runtime.keys import call_digest, token_hash
 from placet.runtime.look_up import look_up
@@ -134,7 +134,7 @@ async def prepare(world: World, call: ToolCall, site: CallSite) -> Prepared:
     read = tool.reader.read(call.arguments) if approved is None else tool.reader.read_json(approved.arguments)
     if isinstance(read, Deny):
         return await refuse(world, _wish(world, call, site, tool, started), read)
-    ready = _ready(world, call, site, tool, principal, read, started)
+    ready = make_ready(world, call, site, tool, principal, read, started)
     try:
         return await _decide(world, ready)
     except StoreError as error:
@@ -149,14 +149,14 @@ async def _resolve(world: World, call: ToolCall, site: CallSite) -> tuple[Princi
     except StoreError:
         return None, None
     tool = world.toolset.find(call.name)
-    if principal is None or tool is None or permitting_role(tool.spec, principal) is None:
+    if principal is None or tool is None or not is_open(tool.spec, principal, world.policy):
         return principal, None
     return principal, tool
 
 
 def _unknown_tool(world: World, call: ToolCall, principal: Principal | None) -> Deny:
     """Return the refusal, in the same words for a tool that does not exist and for one that is not open."""
-    visible = world.toolset.visible(principal.roles).specs if principal is not None else ()
+    visible = world.visible(principal).specs if principal is not None else ()
     names = [spec.name for spec in visible]
     exists = world.toolset.find(call.name) is not None
     rule = "unknown principal" if principal is None else "hidden by role" if exists else "no such tool"
@@ -169,9 +169,10 @@ def _wish(world: World, call: ToolCall, site: CallSite, tool: Tool | None, start
     return Attempt(call=call, site=site, record=record, started=started)
 
 
-def _ready(
+def make_ready(
     world: World, call: ToolCall, site: CallSite, tool: Tool, principal: Principal, arguments: Arguments, started: float
 ) -> Ready:
+    """Return a call whose tool is open and whose arguments are valid, with everything that it needs."""
     spec = tool.spec
     record = CallRecord(
         site.run_id,
@@ -215,7 +216,7 @@ async def _decide(world: World, ready: Ready) -> Prepared:
         known = await _known_effect(world, ready)
         if known is not None:
             return known
-    facts = await _look_up_facts(world, ready)
+    facts = await look_up_facts(world, ready)
     if isinstance(facts, Deny):
         return await refuse(world, attempt, facts)
     decision = world.gate.decide(facts)
@@ -230,7 +231,7 @@ async def _decide(world: World, ready: Ready) -> Prepared:
             assert_never(decision)
 
 
-async def _look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
+async def look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
     """Return every fact that a check may look at, or the refusal for one that cannot be had."""
     attempt, tool, context = ready.attempt, ready.tool, ready.context
     resource = preview = None
@@ -251,7 +252,7 @@ async def _look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
         arguments=ready.arguments.value,
         now=context.now,
         digest=attempt.digest,
-        policy_digest=world.policy_digest,
+        policy=world.policy,
         resource=resource,
         takes=takes,
         used=await world.store.usage(takes, context.now) if takes else (),
@@ -351,7 +352,7 @@ async def _ask(world: World, ready: Ready, doubt: NeedsApproval, facts: GateRequ
         arguments=ready.arguments.json,
         digest=attempt.digest,
         schema_digest=ready.tool.spec.digest,
-        policy_digest=world.policy_digest,
+        policy_digest=facts.policy_digest,
         rule=doubt.rule,
         yes=rule.yes,
         approvers=rule.approvers,

@@ -207,7 +207,7 @@ class Segment:
         request = ModelRequest(
             system=self.agent.prompt,
             transcript=self.run.transcript,
-            tools=self.world.toolset.visible(principal.roles),
+            tools=self.world.visible(principal),
             language=self.run.language,
             timeout=timedelta(seconds=timeout),
             settings=self.agent.settings,

@@ -31,7 +31,7 @@ class Decided:
     asked: Mapping[str, ApprovalRequest] = field(default_factory=dict)
 
 
-async def take_decisions(world: World, run: Run, outermost: str) -> Decided:
+async def take_decisions(world: World, run: Run, outermost: str) -> Decided:  # noqa: C901 - one branch for each status
     """Return the run with what persons have decided about its waiting calls.
 
     Args:

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 from placet.agent.definition import AgentDefinition
 from placet.errors import StoreError
 from placet.gate.gate import Gate
+from placet.gate.policy import is_open
 from placet.ports import Clock, IdSource, ModelClient, PrincipalDirectory, Store
 from placet.redaction.redact import Redactor
 from placet.runtime.keys import Keys
@@ -18,6 +19,9 @@ from placet.tools.toolset import Toolset
 from placet.values.approval import ApprovalRequest
 from placet.values.audit import AuditEntry
 from placet.values.json import JsonObject
+from placet.values.policy import Policy
+from placet.values.principal import Principal
+from placet.values.tool import VisibleTools
 
 _LOG: Final = logging.getLogger("placet")
 
@@ -59,9 +63,10 @@ class World:
         threads: Where synchronous tools run.
         deps: What the host application hands to its tools, as `context.deps`.
         sinks: Who else is told each audit entry.
-        policy_digest: The policy in force; an approval is bound to it.
+        policy: Who may call what, beside what the tools say themselves; None leaves it to them.
         release_unrecorded_reads: Whether a read's result is given out although it could not
             be recorded (counted, and logged as an error). Off: it is withheld.
+        seen: What each set of roles may see under the policy, worked out once.
         agents: Agents that tools may start as nested runs, by name.
         redactors: One for each tool, made on first use.
         losses: Counts what could not be recorded, by kind.
@@ -78,8 +83,9 @@ class World:
     threads: ToolThreads = field(default_factory=ToolThreads)
     deps: Any = None
     sinks: Sequence[AuditSink] = ()
-    policy_digest: str = ""
+    policy: Policy | None = None
     release_unrecorded_reads: bool = False
+    seen: dict[frozenset[str], VisibleTools] = field(default_factory=dict)
     agents: "Mapping[str, Nestable]" = field(default_factory=dict)
     redactors: dict[str, Redactor] = field(default_factory=dict)
     losses: dict[str, int] = field(default_factory=dict)
@@ -93,6 +99,16 @@ class World:
             fields = tool.spec.redact | tool.spec.secret_fields if tool else frozenset[str]()
             found = self.redactors[name] = Redactor(fields)
         return found
+
+    def visible(self, principal: Principal) -> VisibleTools:
+        """Return the tools that a principal may see: those that could be open to somebody of their roles."""
+        if self.policy is None:
+            return self.toolset.visible(principal.roles)
+        known = self.seen.get(principal.roles)
+        if known is None:
+            specs = tuple(tool.spec for tool in self.toolset if is_open(tool.spec, principal, self.policy))
+            known = self.seen.setdefault(principal.roles, VisibleTools(specs))
+        return known
 
     def find_tool(self, name: str) -> Tool | None:
         """Return the tool of this name, of this toolset or of an agent that may be nested, for showing it."""

@@ -1,0 +1,303 @@
+"""Policy: rules without order. Nothing undeclared is permitted; one forbid outweighs every permit.
+
+The words and the law are Cedar's (default deny; a forbid beats every permit; the answer does
+not depend on order).
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from typing import Any, Final, TypeAlias
+
+from placet.errors import PolicyError
+from placet.values.json import Json, canonical
+from placet.values.principal import EVERYONE, Principal
+
+When: TypeAlias = Callable[[Principal, Any], bool]
+"""A rule's own predicate in code: pure, from principal and validated arguments to whether it applies."""
+
+
+class Verdict(StrEnum):
+    """What a rule says when it applies."""
+
+    PERMIT = "permit"
+    FORBID = "forbid"
+
+
+class Comparison(StrEnum):
+    """How a condition compares."""
+
+    EQUALS = "equals"
+    ONE_OF = "one_of"
+    AT_MOST = "at_most"
+    AT_LEAST = "at_least"
+    STARTS_WITH = "starts_with"
+    ENDS_WITH = "ends_with"
+    SAME_AS = "same_as"
+    """Equal to a fact of the principal, named as `principal.id` or `principal.tenant`."""
+
+
+MISSING: Final = object()
+"""What is read where there is nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One comparison of one fact.
+
+    Attributes:
+        fact: `principal.id`, `principal.<attribute>`, or the name of an argument, dotted
+            for what stands inside it.
+        comparison: How it is compared.
+        value: With what.
+    """
+
+    fact: str
+    comparison: Comparison
+    value: Json
+
+    def holds(self, principal: Principal, arguments: Any) -> bool:
+        """Return whether it holds. What is missing, or cannot be compared, does not."""
+        found = read_fact(self.fact, principal, arguments)
+        if self.comparison is Comparison.SAME_AS:
+            wanted = read_fact(str(self.value), principal, arguments)
+        else:
+            wanted = self.value
+        return found is not MISSING and wanted is not MISSING and _COMPARE[self.comparison](found, wanted)
+
+    def __post_init__(self) -> None:
+        limits = (Comparison.AT_MOST, Comparison.AT_LEAST)
+        if self.comparison in limits and _number(self.value) is None:
+            raise PolicyError(f"{self.fact} {self.comparison} {self.value!r}: a number is needed")
+        if self.comparison is Comparison.ONE_OF and not isinstance(self.value, list | tuple):
+            raise PolicyError(f"{self.fact} {self.comparison} {self.value!r}: a list is needed")
+        if self.comparison is Comparison.SAME_AS and not str(self.value).startswith("principal."):
+            raise PolicyError(f"{self.fact} {self.comparison} {self.value!r}: name a fact as 'principal.id'")
+
+
+def read_fact(fact: str, principal: Principal, arguments: Any) -> Any:
+    """Return a fact of the principal or of the arguments, or `MISSING`."""
+    first, *rest = fact.split(".")
+    if first == "principal":
+        if rest == ["id"]:
+            return principal.id
+        found: Any = principal.attributes
+    else:
+        found, rest = arguments, [first, *rest]
+    for name in rest:
+        found = found.get(name, MISSING) if isinstance(found, Mapping) else getattr(found, name, MISSING)
+        if found is MISSING:
+            return MISSING
+    return found
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Whether two values are the same; True is no 1, and an Enum is its value."""
+    left, right = getattr(left, "value", left), getattr(right, "value", right)
+    if isinstance(left, bool) is not isinstance(right, bool):
+        return False
+    return bool(left == right)
+
+
+def _number(value: Any) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def _at_most(found: Any, wanted: Any) -> bool:
+    left, right = _number(found), _number(wanted)
+    return left is not None and right is not None and left <= right
+
+
+def _at_least(found: Any, wanted: Any) -> bool:
+    left, right = _number(found), _number(wanted)
+    return left is not None and right is not None and left >= right
+
+
+_COMPARE: Final[Mapping[Comparison, Callable[[Any, Any], bool]]] = {
+    Comparison.EQUALS: _same,
+    Comparison.ONE_OF: lambda found, wanted: any(_same(found, one) for one in wanted),
+    Comparison.AT_MOST: _at_most,
+    Comparison.AT_LEAST: _at_least,
+    Comparison.STARTS_WITH: lambda found, wanted: isinstance(found, str) and found.startswith(str(wanted)),
+    Comparison.ENDS_WITH: lambda found, wanted: isinstance(found, str) and found.endswith(str(wanted)),
+    Comparison.SAME_AS: _same,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule.
+
+    Attributes:
+        id: Unique in its policy; the audit log and a person read it.
+        verdict: What it says when it applies.
+        tools: To which tools, by their exact names.
+        roles: To principals who hold any of these; `{EVERYONE}` to all.
+        conditions: All of them must hold.
+        when: And this, when it is given.
+        products: In which products it is in force; empty means all.
+
+    Raises:
+        PolicyError: It names no tools or no roles.
+    """
+
+    id: str
+    verdict: Verdict
+    tools: frozenset[str]
+    roles: frozenset[str]
+    conditions: tuple[Condition, ...] = ()
+    when: When | None = None
+    products: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            raise PolicyError("a rule needs an id, by which it is read in the audit log")
+        if not self.tools or not self.roles:
+            raise PolicyError(f"rule {self.id!r} names no {'roles' if self.tools else 'tools'}, so it can never match")
+
+    def concerns(self, tool: str, roles: frozenset[str]) -> bool:
+        """Return whether it is about this tool and somebody of these roles."""
+        return tool in self.tools and (EVERYONE in self.roles or not self.roles.isdisjoint(roles))
+
+    def applies(self, tool: str, principal: Principal, arguments: Any) -> bool:
+        """Return whether it applies to a call.
+
+        Raises:
+            TypeError: Its own predicate answers neither True nor False.
+        """
+        if not self.concerns(tool, principal.roles):
+            return False
+        if not all(condition.holds(principal, arguments) for condition in self.conditions):
+            return False
+        if self.when is None:
+            return True
+        answer = self.when(principal, arguments)
+        if answer is not True and answer is not False:
+            raise TypeError(f"the predicate of rule {self.id!r} answered {answer!r} instead of True or False")
+        return answer
+
+
+def permit(
+    id: str,  # noqa: A002 - the field's own name
+    tools: Iterable[str],
+    *,
+    roles: Iterable[str],
+    when: When | None = None,
+    conditions: Iterable[Condition] = (),
+) -> Rule:
+    """Return a rule that permits.
+
+    Raises:
+        PolicyError: It can never match.
+    """
+    return _rule(id, Verdict.PERMIT, tools, roles, when, conditions)
+
+
+def forbid(
+    id: str,  # noqa: A002 - the field's own name
+    tools: Iterable[str],
+    *,
+    roles: Iterable[str],
+    when: When | None = None,
+    conditions: Iterable[Condition] = (),
+) -> Rule:
+    """Return a rule that forbids, whatever permits.
+
+    Raises:
+        PolicyError: It can never match.
+    """
+    return _rule(id, Verdict.FORBID, tools, roles, when, conditions)
+
+
+def _rule(
+    name: str,
+    verdict: Verdict,
+    tools: Iterable[str],
+    roles: Iterable[str],
+    when: When | None,
+    conditions: Iterable[Condition],
+) -> Rule:
+    if isinstance(tools, str) or isinstance(roles, str):
+        raise PolicyError(f"rule {name!r}: tools and roles are sets of words, not one text")
+    return Rule(
+        id=name,
+        verdict=verdict,
+        tools=frozenset(tools),
+        roles=frozenset(roles),
+        when=when,
+        conditions=tuple(conditions),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Who may call what.
+
+    Attributes:
+        rules: Without order.
+        roles: Every role that there is; a rule that names another does not build.
+        product: Which product it is in force for; rules of other products are left out.
+        digest: Over all rules; an approval is bound to it. Predicates in code count by their names.
+
+    Raises:
+        PolicyError: Two rules have one id, or a rule names an undeclared role.
+    """
+
+    rules: tuple[Rule, ...]
+    roles: frozenset[str]
+    product: str = ""
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        ids = [rule.id for rule in self.rules]
+        twice = sorted({name for name in ids if ids.count(name) > 1})
+        if twice:
+            raise PolicyError(
+                f"two rules are called {twice[0]!r}; which one was meant must be readable in the audit log"
+            )
+        for rule in self.rules:
+            unknown = sorted(rule.roles - self.roles - {EVERYONE})
+            if unknown:
+                raise PolicyError(
+                    f"rule {rule.id!r} names the role {unknown[0]!r}, which is not declared; "
+                    f"roles are {sorted(self.roles)}"
+                )
+        in_force = tuple(rule for rule in self.rules if not rule.products or self.product in rule.products)
+        object.__setattr__(self, "rules", in_force)
+        object.__setattr__(
+            self, "digest", hashlib.sha256(canonical([_form(rule) for rule in in_force]).encode()).hexdigest()
+        )
+
+    def may_permit(self, tool: str, roles: frozenset[str]) -> bool:
+        """Return whether some rule could permit the tool to somebody of these roles: whether they may see it."""
+        return any(rule.verdict is Verdict.PERMIT and rule.concerns(tool, roles) for rule in self.rules)
+
+    def applying(self, tool: str, principal: Principal, arguments: Any) -> tuple[Rule, ...]:
+        """Return the rules that apply to a call.
+
+        Raises:
+            TypeError: A predicate in code answers neither True nor False.
+        """
+        return tuple(rule for rule in self.rules if rule.applies(tool, principal, arguments))
+
+
+def _form(rule: Rule) -> dict[str, Any]:
+    code = getattr(rule.when, "__code__", None)
+    return {
+        "id": rule.id,
+        "verdict": rule.verdict,
+        "tools": sorted(rule.tools),
+        "roles": sorted(rule.roles),
+        "conditions": [[c.fact, c.comparison, c.value] for c in rule.conditions],
+        "when": None
+        if rule.when is None
+        else [getattr(rule.when, "__qualname__", ""), code.co_code.hex() if code else ""],
+    }

@@ -1,0 +1,142 @@
+from itertools import permutations
+from types import SimpleNamespace
+
+import pytest
+
+from placet.errors import PolicyError
+from placet.gate.policy import check_names, check_policy, is_open
+from placet.gate.policy_text import parse_policy
+from placet.values.decision import Allow, Deny
+from placet.values.policy import Comparison, Condition, Policy, forbid, permit
+from placet.values.principal import EVERYONE, Principal
+from tests.gate.conftest import LOOK, MakeRequest
+
+ROLES = frozenset({"support", "finance"})
+
+
+def policy_of(*rules, product: str = "") -> Policy:  # type: ignore[no-untyped-def]
+    return Policy(rules=rules, roles=ROLES, product=product)
+
+
+def test_what_no_rule_permits_is_refused(make_request: MakeRequest) -> None:
+    assert isinstance(check_policy(make_request(policy=policy_of())), Deny)
+    assert isinstance(check_policy(make_request(policy=policy_of(permit("p", ["pay"], roles=["support"])))), Deny)
+    assert isinstance(check_policy(make_request(policy=policy_of(permit("p", ["look"], roles=["finance"])))), Deny)
+
+
+def test_one_forbid_outweighs_every_permit_in_any_order(make_request: MakeRequest) -> None:
+    rules = [permit("a", ["look"], roles=["support"]), permit("b", ["look"], roles=[EVERYONE])]
+    rules.append(forbid("no", ["look"], roles=["support"]))
+
+    for order in permutations(rules):
+        decision = check_policy(make_request(policy=policy_of(*order)))
+        assert isinstance(decision, Deny)
+        assert decision.rule == "forbidden by no"
+
+
+def test_a_permit_is_named_in_the_decision(make_request: MakeRequest) -> None:
+    assert check_policy(make_request(policy=policy_of(permit("reads", ["look"], roles=["support"])))) == Allow(
+        "rule reads"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fact", "comparison", "value", "holds"),
+    [
+        ("euro", Comparison.AT_MOST, 5, True),
+        ("euro", Comparison.AT_MOST, 4.99, False),
+        ("euro", Comparison.AT_LEAST, 5, True),
+        ("euro", Comparison.EQUALS, 5, True),
+        ("euro", Comparison.EQUALS, True, False),
+        ("euro", Comparison.EQUALS, "5", False),
+        ("euro", Comparison.ONE_OF, [4, 5], True),
+        ("to", Comparison.STARTS_WITH, "RO", True),
+        ("to", Comparison.ENDS_WITH, "RO", False),
+        ("to", Comparison.SAME_AS, "principal.iban", True),
+        ("to", Comparison.SAME_AS, "principal.phone", False),
+        ("nothing", Comparison.EQUALS, None, False),
+        ("address.city", Comparison.EQUALS, "Cluj", True),
+        ("principal.id", Comparison.EQUALS, "s1", True),
+        ("to", Comparison.AT_MOST, 5, False),
+        ("flag", Comparison.AT_MOST, 5, False),
+    ],
+)
+def test_conditions_compare_facts_of_the_call(fact: str, comparison: Comparison, value: object, *, holds: bool) -> None:
+    principal = Principal("s1", {"support"}, {"iban": "RO49"})
+    arguments = SimpleNamespace(euro=5, to="RO49", address={"city": "Cluj"}, flag=True)
+
+    assert Condition(fact, comparison, value).holds(principal, arguments) is holds  # type: ignore[arg-type]  # JSON all of them
+
+
+def test_a_predicate_that_answers_neither_true_nor_false_is_broken(make_request: MakeRequest) -> None:
+    rule = permit("p", ["look"], roles=["support"], when=lambda _principal, _arguments: "yes")  # type: ignore[arg-type,return-value]  # that is the point
+
+    with pytest.raises(TypeError):
+        check_policy(make_request(policy=policy_of(rule)))
+
+
+@pytest.mark.parametrize(
+    ("rule", "names"),
+    [
+        (permit("p", ["lok"], roles=["support"]), "lok"),
+        (permit("p", ["look"], roles=["support"], conditions=[Condition("amout", Comparison.AT_MOST, 5)]), "amout"),
+    ],
+)
+def test_a_rule_that_names_what_does_not_exist_does_not_build(rule, names: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(PolicyError, match=names):
+        check_names(policy_of(rule), {"look": LOOK})
+
+
+def test_an_undeclared_role_and_a_repeated_id_do_not_build() -> None:
+    with pytest.raises(PolicyError, match="suport"):
+        policy_of(permit("p", ["look"], roles=["suport"]))
+    with pytest.raises(PolicyError, match="two rules"):
+        policy_of(permit("p", ["look"], roles=["support"]), forbid("p", ["look"], roles=["support"]))
+
+
+def test_a_tool_that_no_rule_could_permit_is_not_seen() -> None:
+    policy = policy_of(permit("p", ["look"], roles=["finance"]))
+
+    assert not is_open(LOOK, Principal("s1", {"support"}), policy)
+    assert is_open(LOOK, Principal("s1", {"support"}), None)
+
+
+TOML = """
+roles = ["support", "finance"]
+[[rule]]
+id = "reads"
+permit = ["look"]
+roles = ["support"]
+[[rule]]
+id = "no large ones in the chat"
+forbid = ["look"]
+roles = ["*"]
+products = ["chat"]
+when = { euro = { at_least = 5 } }
+"""
+
+
+def test_toml_says_the_same_and_rules_of_other_products_are_out_of_force(make_request: MakeRequest) -> None:
+    assert isinstance(check_policy(make_request(policy=parse_policy(TOML, product="chat"))), Deny)
+    assert isinstance(check_policy(make_request(policy=parse_policy(TOML, product="office"))), Allow)
+    assert parse_policy(TOML, product="chat").digest != parse_policy(TOML, product="office").digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('permit = ["look"]', ""),
+        ('permit = ["look"]', 'permit = "look"'),
+        ('permit = ["look"]', 'permit = ["look"]\nforbid = ["look"]'),
+        ('permit = ["look"]', 'permit = ["look"]\npermitt = ["pay"]'),
+        ('id = "reads"', ""),
+        ("at_least = 5", "at_leas = 5"),
+        ("at_least = 5", 'at_least = "five"'),
+        ('roles = ["*"]', "roles = []"),
+        ("[[rule]]", "[[rules]]"),
+        ("roles = [", "roles = ["[:-1]),
+    ],
+)
+def test_toml_with_a_fault_does_not_build(old: str, new: str) -> None:
+    with pytest.raises(PolicyError):
+        parse_policy(TOML.replace(old, new, 1))
