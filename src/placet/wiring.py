@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from placet.agent.definition import AgentDefinition, parse_agent
+from placet.agent.output import make_contract
 from placet.errors import AgentFileError, ConfigurationError, PolicyError
 from placet.gate.gate import Gate
 from placet.gate.policy import check_names
@@ -72,6 +73,8 @@ class Agent:
             SQLite store holds it, made on first use.
         budget: Replaces the definition's.
         agents: Agents that tools may start as nested runs, by their names.
+        output: The type of every answer (a pydantic model, dataclass, TypedDict, or the JSON
+            Schema of an object); None for words. `ask` may give another.
         release_unrecorded_reads: Whether a read's result is given out although the store could
             not record it (counted and logged). Off: it is withheld.
         clock: What time it is.
@@ -97,6 +100,7 @@ class Agent:
         secret: bytes | None = None,
         budget: Budget | None = None,
         agents: "Iterable[Agent]" = (),
+        output: Any = None,
         release_unrecorded_reads: bool = False,
         clock: Clock | None = None,
         ids: IdSource | None = None,
@@ -127,6 +131,7 @@ class Agent:
             release_unrecorded_reads=release_unrecorded_reads,
         )
         self._driver = Driver(world=self.world, agent=self.definition, model=self.model, worker=ids.new("worker"))
+        self._contract = make_contract(output) if output is not None else None
         self._opening = asyncio.Lock()
         self._is_open = False
         self._runner: asyncio.Runner | None = None
@@ -140,6 +145,7 @@ class Agent:
         principal: Who,
         history: Sequence[Message] = (),
         language: str | None = None,
+        output: Any = None,
         emit: Emit | None = None,
     ) -> Outcome:
         """Return what comes of a question: `Answer`, `Waiting`, `Stopped` or `Refused`.
@@ -150,6 +156,8 @@ class Agent:
             history: The conversation before: the `history` of the last outcome.
             language: Of the person, as `"pt-BR"`. Left out, the question tells, else the
                 principal's attribute `language`, else the agent's definition.
+            output: The type of the answer, as for the agent: `Answer.output` is then a validated
+                object, or the run stops with the reason `output`.
             emit: Told what happens meanwhile; see `placet.values.event`.
 
         Raises:
@@ -159,7 +167,10 @@ class Agent:
         await self.open()
         principal_id = self._state(principal)
         spoken = normalise_language(language) or guess_language(question) or self._language_of(principal)
-        return await self._driver.start(question, principal_id, language=spoken, history=history, emit=emit)
+        contract = make_contract(output) if output is not None else self._contract
+        return await self._driver.start(
+            question, principal_id, language=spoken, history=history, emit=emit, contract=contract
+        )
 
     def ask_sync(
         self, question: str, *, principal: Who, history: Sequence[Message] = (), language: str | None = None
@@ -270,7 +281,7 @@ class Agent:
         )
         if isinstance(decided, Refused):
             return decided
-        return await self._driver.resume(decided.run_id, emit=emit)
+        return await self._driver.resume(decided.run_id, emit=emit, contract=self._contract)
 
     async def approvals(
         self, *, run_id: str | None = None, statuses: Sequence[ApprovalStatus] = (ApprovalStatus.PENDING,)
@@ -293,7 +304,7 @@ class Agent:
             StoreError: The store cannot be read.
         """
         await self.open()
-        return await self._driver.resume(run_id, emit=emit)
+        return await self._driver.resume(run_id, emit=emit, contract=self._contract)
 
     async def call(
         self,

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from placet.agent.transitions import answered, invoked, nested, nested_spent
+from placet.agent.transitions import answered, invoked, nested, nested_spent, reasked
 from placet.errors import StoreError, StoreVersionError
 from placet.values.call import ToolCall, ToolResult, Wire
 from placet.values.limits import Budget
@@ -69,6 +69,8 @@ def _run_form(run: Run) -> Form:
         "status": run.status,
         "text": run.text,
         "output": run.output,
+        "output_schema": run.output_schema,
+        "reasks": run.reasks,
         "stop": run.stop,
         "parent": run.parent,
         "children": [_run_form(child) for child in run.children.values()],
@@ -121,6 +123,8 @@ def _run(form: Form) -> Run:
         status=RunStatus(form["status"]),
         text=form["text"],
         output=form["output"],
+        output_schema=form["output_schema"],
+        reasks=form["reasks"],
         stop=StopReason(form["stop"]) if form["stop"] else None,
         parent=form["parent"],
         children={child["id"]: _run(child) for child in form["children"]},
@@ -168,6 +172,11 @@ def journal_turn(results: ToolMessage | None, message: AssistantMessage, usage: 
     return _encode({"child": child, **entry} if child else entry)
 
 
+def journal_reask(complaint: str, child: str = "") -> str:
+    """Return the journal entry of an answer that was turned back."""
+    return _encode({"child": child, "reask": complaint} if child else {"reask": complaint})
+
+
 def journal_child(run: Run) -> str:
     """Return the journal entry for a nested run as it is when it begins or ends."""
     return _encode({"run": _run_form(run)})
@@ -176,6 +185,10 @@ def journal_child(run: Run) -> str:
 def _play(run: Run, entry: Form) -> Run:
     if "run" in entry:
         return nested(run, _run(entry["run"]))
+    if "reask" in entry:
+        child = run.children[entry["child"]] if "child" in entry else run
+        again = reasked(child, entry["reask"])
+        return nested(run, again) if "child" in entry else again
     if "child" in entry:
         usage = Usage(**entry["usage"])
         child = _play(run.children[entry.pop("child")], entry)
@@ -206,7 +219,7 @@ def load_messages(forms: Iterable[Form]) -> Transcript:
 def _message_form(message: Message) -> Form:
     match message:
         case UserMessage():
-            return {"user": message.text}
+            return {"user": message.text} if message.by_person else {"user": message.text, "by_person": False}
         case ToolMessage():
             return {"results": [_result_form(result) for result in message.results]}
         case AssistantMessage():
@@ -218,7 +231,7 @@ def _message_form(message: Message) -> Form:
 
 def _message(form: Form) -> Message:
     if "user" in form:
-        return UserMessage(form["user"])
+        return UserMessage(form["user"], form.get("by_person", True))
     if "results" in form:
         return ToolMessage(tuple(_result(result) for result in form["results"]))
     if "assistant" in form:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from placet.values.call import ToolResult
 from placet.values.decision import Reason
 from placet.values.json import Json
-from placet.values.message import AssistantMessage, ToolMessage
+from placet.values.message import AssistantMessage, ToolMessage, UserMessage
 from placet.values.run import PlannedCall, Run, RunStatus, StopReason, Usage
 
 
@@ -101,6 +101,11 @@ def nested_spent(run: Run, turns: int, calls: int, usage: Usage) -> Run:
 def rejected(run: Run, digest: str) -> Run:
     """Return the run after a person has rejected the call of this keyed digest."""
     return run.changed(rejected=run.rejected | {digest})
+
+
+def reasked(run: Run, complaint: str) -> Run:
+    """Return the run after an answer that does not fit the output was turned back."""
+    return run.changed(transcript=run.transcript.append(UserMessage(complaint, by_person=False)), reasks=run.reasks + 1)
 
 
 def finished(run: Run, text: str, seconds: float, output: Json = None) -> Run:

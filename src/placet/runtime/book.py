@@ -10,7 +10,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import Final
 
-from placet.agent.snapshot import dump_run, journal_child, journal_turn
+from placet.agent.snapshot import dump_run, journal_child, journal_reask, journal_turn
 from placet.agent.transitions import nested, nested_spent
 from placet.errors import StoreError
 from placet.runtime.patience import see_through
@@ -59,6 +59,10 @@ class Book:
         self.world.store.journal(self.lease, journal_turn(results, message, usage, child))
         if child:
             self.outermost = nested_spent(self.outermost, 1, len(message.calls), usage)
+
+    def reask(self, run: Run, complaint: str) -> None:
+        """Write down that an answer of a run of the tree was turned back."""
+        self.world.store.journal(self.lease, journal_reask(complaint, run.id if run.parent else ""))
 
     def nest(self, run: Run) -> None:
         """Write down a nested run as it is when it begins or ends."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from placet.agent.definition import AgentDefinition
+from placet.agent.output import OutputContract, make_contract
 from placet.agent.snapshot import dump_run, load_run
 from placet.ports import ModelClient, StoredRun
 from placet.runtime.book import Book
@@ -55,6 +56,7 @@ class Driver:
         history: Sequence[Message] = (),
         emit: Emit | None = None,
         run_id: str | None = None,
+        contract: OutputContract | None = None,
     ) -> Outcome:
         """Return what comes of a new run: an answer, a wait, or a stop.
 
@@ -65,6 +67,7 @@ class Driver:
             history: The conversation before, as an earlier outcome gave it.
             emit: Who watches.
             run_id: The id of the run, when the caller has chosen one.
+            contract: What the last word must be, or None for words.
 
         Raises:
             StoreError: The store or the directory cannot be read.
@@ -83,20 +86,23 @@ class Driver:
             budget=self.agent.budget,
             transcript=before.append(UserMessage(question)),
             started_at=now,
+            output_schema=contract.schema if contract is not None else None,
         )
         asked = json_text({"text": world.redactor(None).text(question[:4000]), "agent": run.agent})
         entry = AuditEntry(at=now, kind=AuditKind.QUESTION, run_id=run.id, principal_id=principal_id, body=asked)
         lease = self.open(run)
         world.store.queue(entry)
         world.tell(entry)
-        return await self.segment(run, lease, emit).work()
+        return await self.segment(run, lease, emit, contract=contract).work()
 
-    async def resume(self, run_id: str, *, emit: Emit | None = None) -> Outcome:
+    async def resume(self, run_id: str, *, emit: Emit | None = None, contract: OutputContract | None = None) -> Outcome:
         """Return what comes of a run that nobody owns, carried on from its snapshot.
 
         Args:
             run_id: A run that is ready, or whose worker's lease has run out.
             emit: Who watches.
+            contract: What the last word must be. Where the run asks for an output and none is
+                given, the schema that is stored with it counts, and the output is a dict.
 
         Raises:
             StoreError: The store cannot be read.
@@ -115,7 +121,11 @@ class Driver:
             return await self._not_claimed(stored)
         lease, stored = claimed
         run = load_run(stored.snapshot, stored.journal).changed(seconds=0.0, status=RunStatus.RUNNING)
-        return await self.segment(run, lease, emit, taken_over=True).work()
+        if run.output_schema is None:
+            contract = None
+        elif contract is None or contract.schema != run.output_schema:
+            contract = make_contract(run.output_schema)
+        return await self.segment(run, lease, emit, contract=contract, taken_over=True).work()
 
     async def _not_claimed(self, stored: StoredRun) -> Outcome:
         match stored.status:
@@ -160,7 +170,15 @@ class Driver:
         self.world.store.open_run(stored, lease)
         return lease
 
-    def segment(self, run: Run, lease: Lease, emit: Emit | None, *, taken_over: bool = False) -> Segment:
+    def segment(
+        self,
+        run: Run,
+        lease: Lease,
+        emit: Emit | None,
+        *,
+        contract: OutputContract | None = None,
+        taken_over: bool = False,
+    ) -> Segment:
         """Return a segment of a run that is owned by the lease."""
         return Segment(
             world=self.world,
@@ -168,6 +186,7 @@ class Driver:
             model=None if run.agent == DIRECT_NAME else self.model,
             book=Book(world=self.world, lease=lease, worker=self.worker, outermost=run),
             emit=emit,
+            contract=contract,
             taken_over=taken_over,
         )
 

@@ -14,9 +14,10 @@ from typing import Final, assert_never
 
 from placet.agent.definition import AgentDefinition
 from placet.agent.next_action import next_action
-from placet.agent.transitions import answered, awaiting, finished, invoked, left_inside, stopped
+from placet.agent.output import OutputContract, complaint_of
+from placet.agent.transitions import answered, awaiting, finished, invoked, left_inside, reasked, stopped
 from placet.errors import LeaseLostError, ModelError, StoreError
-from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest
+from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest, OnText
 from placet.runtime.batch import invoke_batch
 from placet.runtime.book import Book
 from placet.runtime.nested import Nesting
@@ -26,15 +27,18 @@ from placet.runtime.prepare import Asked
 from placet.runtime.record import json_text
 from placet.runtime.sentences import last_words, nothing_to_say
 from placet.runtime.site import CallSite, Emit
+from placet.runtime.text_teller import TextTeller
 from placet.runtime.waiting import take_decisions
 from placet.runtime.world import Nestable, World
+from placet.tools.arguments import Arguments
 from placet.values.approval import ApprovalRequest
 from placet.values.audit import AuditEntry, AuditKind
-from placet.values.decision import Reason
-from placet.values.event import CallWaiting, RunEnded, TextDelta
+from placet.values.decision import Deny, Reason
+from placet.values.event import CallWaiting, RunEnded
+from placet.values.limits import OUTPUT_REASKS
 from placet.values.message import AssistantMessage, ToolMessage
 from placet.values.outcome import Answer, Outcome, Refused, Stopped, Waiting
-from placet.values.run import AskModel, InvokeTools, PlannedCall, Run, RunStatus, Stop, StopReason, Wait
+from placet.values.run import Action, AskModel, InvokeTools, PlannedCall, Run, RunStatus, Stop, StopReason, Wait
 
 _LOG: Final = logging.getLogger("placet")
 
@@ -52,6 +56,7 @@ class Segment:
         emit: Who watches, or None.
         taken_over: Whether it goes on from a snapshot, so that calls may have been begun before.
         approved: The approvals that calls carry, by the key of the call.
+        contract: What the last word must be, or None for words.
     """
 
     world: World
@@ -62,6 +67,7 @@ class Segment:
     emit: Emit | None = None
     taken_over: bool = False
     approved: dict[str, ApprovalRequest] = field(default_factory=dict)
+    contract: OutputContract | None = None
     _began: float = 0.0
 
     @property
@@ -99,29 +105,31 @@ class Segment:
             self.emit(RunEnded(self.run.id, outcome))
         return outcome
 
-    async def _work(self) -> Outcome:  # noqa: C901 - one branch for each action, as `next_action` has them
+    async def _work(self) -> Outcome:
         if self.taken_over:
             await self._take_decisions()
         while True:
-            action = next_action(self.run)
-            match action:
-                case InvokeTools(calls=calls):
-                    if await self._invoke(calls):
-                        return await self._close(StopReason.FATAL)
-                case AskModel():
-                    if self.model is None:
-                        return await self._finish()
-                    ended = await self._ask(self.model)
-                    if ended is not None:
-                        return await self._close(ended)
-                case Wait():
-                    waiting = await self._suspend(action)
-                    if waiting is not None:
-                        return waiting
-                case Stop(reason=reason):
-                    return await (self._finish() if reason is None else self._close(reason))
-                case _:
-                    assert_never(action)
+            outcome = await self._carry_out(next_action(self.run))
+            if outcome is not None:
+                return outcome
+
+    async def _carry_out(self, action: Action) -> Outcome | None:
+        """Carry out one action; return what came of the segment when it has ended with it."""
+        match action:
+            case InvokeTools(calls=calls):
+                fatal = await self._invoke(calls)
+                return await self._close(StopReason.FATAL) if fatal else None
+            case AskModel():
+                if self.model is None:
+                    return await self._finish(self._last_text())
+                ended = await self._ask(self.model)
+                return await self._close(ended) if ended is not None else None
+            case Wait():
+                return await self._suspend(action)
+            case Stop(reason=reason):
+                return await (self._conclude() if reason is None else self._close(reason))
+            case _:
+                assert_never(action)
 
     # ── tools ─────────────────────────────────────────────────────────────────────────
 
@@ -211,10 +219,11 @@ class Segment:
             language=self.run.language,
             timeout=timedelta(seconds=timeout),
             settings=self.agent.settings,
+            output_schema=self.run.output_schema,
         )
         try:
             async with asyncio.timeout(timeout):
-                answer = await model.answer(request, self._on_text() if self.emit is not None else None)
+                answer = await model.answer(request, self._on_text())
         except (ModelError, TimeoutError) as error:
             self.book.entries.append(self._model_failed(error))
             return StopReason.SECONDS if left <= timeout and isinstance(error, TimeoutError) else StopReason.MODEL
@@ -237,8 +246,8 @@ class Segment:
             return StopReason.REFUSAL
         return None
 
-    def _on_text(self) -> "_TextTeller":
-        return _TextTeller(self.run.id, self.emit)
+    def _on_text(self) -> OnText | None:
+        return None if self.emit is None else TextTeller(self.run.id, self.emit, structured=self.contract is not None)
 
     def _worked(self) -> float:
         """Return for how many seconds the segment has worked."""
@@ -265,19 +274,35 @@ class Segment:
         approvals = tuple(self.book.pending(approval_id) for approval_id in wait.approval_ids)
         return Waiting(run_id=self.run.id, approvals=approvals, history=self.run.transcript)
 
-    async def _finish(self) -> Outcome:
+    async def _conclude(self) -> Outcome | None:
+        """End the run with its last word; return None when the word does not fit and is asked again."""
+        text = self._last_text()
+        if self.contract is None:
+            return await self._finish(text)
+        read = self.contract.read(text)
+        if isinstance(read, Deny):
+            if self.run.reasks >= OUTPUT_REASKS:
+                return await self._close(StopReason.OUTPUT)
+            complaint = complaint_of(read)
+            self.book.reask(self.run, complaint)
+            self.run = reasked(self.run, complaint)
+            return None
+        return await self._finish(text, read)
+
+    def _last_text(self) -> str:
         last = self.run.transcript[-1]
         if isinstance(last, ToolMessage):  # a direct call: nobody words what the tool has said
-            text = last.results[0].content
-        else:
-            text = last.text if isinstance(last, AssistantMessage) else ""
-        if not text.strip():
-            text = self._templated_answer()
-        self.run = finished(self.run, text, self._worked())
+            return last.results[0].content
+        text = last.text if isinstance(last, AssistantMessage) else ""
+        return text if text.strip() else self._templated_answer()
+
+    async def _finish(self, text: str, read: Arguments | None = None) -> Outcome:
+        output = self.contract.value_of(read) if self.contract is not None and read is not None else None
+        self.run = finished(self.run, text, self._worked(), read.json if read is not None else None)
         failed = await self._store_end("done")
         if failed is not None:
             return failed
-        return Answer(run_id=self.run.id, text=text, history=self.run.transcript, usage=self.run.usage)
+        return Answer(run_id=self.run.id, text=text, output=output, history=self.run.transcript, usage=self.run.usage)
 
     def _templated_answer(self) -> str:
         """Return the words for an answer without any: from the tools' templates, else a polite nothing."""
@@ -343,17 +368,3 @@ class Segment:
             decision="model failed",
             body=json_text({"detail": detail}),
         )
-
-
-class _TextTeller:
-    """Tells pieces of text as events."""
-
-    __slots__ = ("_emit", "_run_id")
-
-    def __init__(self, run_id: str, emit: Emit | None) -> None:
-        self._run_id = run_id
-        self._emit = emit
-
-    def __call__(self, text: str) -> None:
-        if self._emit is not None:
-            self._emit(TextDelta(self._run_id, text))

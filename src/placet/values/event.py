@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from placet.values.json import Json
 from placet.values.outcome import Outcome, PendingApproval
 
 
@@ -17,6 +18,19 @@ class TextDelta:
 
     run_id: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutputDelta:
+    """The structured output as far as it has come. It is not validated before the run ends.
+
+    Attributes:
+        run_id: Which run.
+        partial: A JSON value whose end is missing.
+    """
+
+    run_id: str
+    partial: Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,4 +118,4 @@ class RunEnded:
     outcome: Outcome
 
 
-Event: TypeAlias = TextDelta | CallProposed | CallStarted | CallFinished | CallWaiting | RunEnded
+Event: TypeAlias = TextDelta | OutputDelta | CallProposed | CallStarted | CallFinished | CallWaiting | RunEnded

@@ -13,6 +13,7 @@
 | `ARGUMENT_BYTES` | 100,000 | the arguments of one call, in UTF-8 |
 | `APPROVAL_TTL` | 15 min | how long an approval waits for a person |
 | `LEASE_TTL` | 60 s | how long a silent worker owns a run |
+| `OUTPUT_REASKS` | 2 | how often a model is asked again for an output that does not fit |
 | `SYNC_THREADS` | 16 | synchronous tools that run at the same time in one process |
 """
 
@@ -29,6 +30,7 @@ APPROVAL_TTL: Final = timedelta(minutes=15)
 LEASE_TTL: Final = timedelta(seconds=60)
 RESULT_BYTES: Final = 50_000
 ARGUMENT_BYTES: Final = 100_000
+OUTPUT_REASKS: Final = 2
 SYNC_THREADS: Final = 16
 
 _UNITS: Final = {"s": 1, "second": 1, "m": 60, "minute": 60, "h": 3600, "hour": 3600, "d": 86400, "day": 86400}

@@ -10,9 +10,16 @@ from placet.values.json import Json
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """What the person said."""
+    """What the person said, or what placet tells the model in the person's place.
+
+    Attributes:
+        text: The words.
+        by_person: Whether a person said them. What placet asks by itself (an answer in
+            another form) is not evidence that a person wanted anything.
+    """
 
     text: str
+    by_person: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from placet.values.call import ToolCall, ToolResult
-from placet.values.json import Json
+from placet.values.json import Json, JsonObject
 from placet.values.limits import Budget
 from placet.values.message import Transcript
 
@@ -117,6 +117,8 @@ class Run:
         status: How far it is.
         text: The model's last word, when done.
         output: The structured output, when one was asked for and given.
+        output_schema: JSON Schema of the structured output that is asked for, or None.
+        reasks: How often the model was asked again for it.
         stop: Why it stopped short.
         parent: Key of the call in which this run is nested, or empty.
         children: The runs nested in it, at any depth, by id; kept by the outermost run alone,
@@ -142,6 +144,8 @@ class Run:
     status: RunStatus = RunStatus.RUNNING
     text: str = ""
     output: Json = None
+    output_schema: JsonObject | None = None
+    reasks: int = 0
     stop: StopReason | None = None
     parent: str = ""
     children: Mapping[str, "Run"] = field(default_factory=dict)
