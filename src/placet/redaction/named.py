@@ -48,7 +48,7 @@ _JSON_NUMBER: Final = re.compile(r"-?\d[\d.eE+-]*(?=[\s,}\]]|\Z)")
 _OPENING_QUOTE: Final = re.compile(r"(\\*)([\"'`])")
 _BLANK_FREE: Final = re.compile(r"(?:(?:bearer|basic|token|digest|negotiate)[ \t]+)?\S+", re.IGNORECASE)
 _LINE: Final = re.compile(r"[^\r\n]*")
-_REST_OF_WORD: Final = re.compile(r"[^\s,;)}\]&>\"'`\\]*")
+_REST_OF_WORD: Final = re.compile(r"[^\s,;)}\]&>]*")
 _WHOLE_LINE: Final = re.compile(r"authori[sz]ation|cookie|phrase|mnemonic", re.IGNORECASE)
 _BRACKETS: Final = re.compile(r"[\[\]{}()]|\"(?:[^\"\\]|\\.)*(?:\"|\Z)", re.DOTALL)
 _CLOSES: Final = {"]": "[", "}": "{", ")": "("}
@@ -71,10 +71,8 @@ def hide_named(text: str, judge: Callable[[str], Secrecy]) -> str:
             search = found.start("name") + second + 1 if second > 0 else start
             continue
         end = _end_of_value(text, start, quoted=bool(found["quote"]), line=bool(_WHOLE_LINE.search(name)))
-        start, end = _inside_quotes(text, start, end)
-        kept += [text[done:start], REDACTED if end > start else ""]
-        done = search = max(end, found.end())
-        kept.append(text[end:done])
+        kept += [text[done:start], _hidden(text, start, end)]
+        done = search = end
     kept.append(text[done:])
     return "".join(kept)
 
@@ -86,13 +84,22 @@ def hide_told(text: str) -> str:
     kept: list[str] = []
     done = 0
     for found in _TOLD.finditer(text):
-        if found.end() < done or _HARMLESS.match(text, found.end()):
+        start = found.end()
+        if start < done or _HARMLESS.match(text, start):
             continue
-        start, end = _inside_quotes(text, found.end(), _end_of_value(text, found.end(), quoted=False, line=False))
-        kept += [text[done:start], REDACTED if end > start else ""]
+        end = _end_of_value(text, start, quoted=False, line=False)
+        kept += [text[done:start], _hidden(text, start, end)]
         done = end
     kept.append(text[done:])
     return "".join(kept)
+
+
+def _hidden(text: str, start: int, end: int) -> str:
+    """Return what stands for a value; it is in quotes where the value was, and they are closed."""
+    if start == end:
+        return ""
+    opening = _OPENING_QUOTE.match(text, start)
+    return f"{opening[0]}{REDACTED}{opening[0]}" if opening else REDACTED
 
 
 def _end_of_value(text: str, start: int, *, quoted: bool, line: bool) -> int:
@@ -144,14 +151,3 @@ def _end_of_bracketed(text: str, start: int) -> int:
                 rest = _REST_OF_WORD.match(text, found.end())
                 return rest.end() if rest else found.end()
     return len(text)
-
-
-def _inside_quotes(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the place between a value's quotes, where it has them, so that they stay."""
-    opening = _OPENING_QUOTE.match(text, start)
-    if not opening or opening.end() > end:
-        return start, end
-    closing = opening[0]
-    if end - len(closing) >= opening.end() and text.endswith(closing, start, end):
-        return opening.end(), end - len(closing)
-    return opening.end(), end

@@ -81,12 +81,23 @@ def _collect(text: str, place: int, length: int) -> tuple[str, int]:
     return "".join(signs), place
 
 
-_LONG_NUMBER: Final = re.compile(r"(?<![\w])(?<!\d[-. ])\d(?:[ -]?\d){13,18}(?![ -]?\d)(?!\w)", re.ASCII)
+_CARD: Final = re.compile(
+    r"(?<!\w)(?<!\d[.-])(?:\d{14,19}(?!\.\d)|\d{4}(?:[ -]\d{4}){3}(?:[ -]\d{3})?|\d{4}[ -]\d{6}[ -]\d{4,5})(?!\w)",
+    re.ASCII,
+)
+_GROUPED: Final = len("4111 1111 1111 1111")
 
 
 def find_card(text: str) -> Spans:
-    """Return where payment cards stand, in one piece or in groups."""
-    return tuple(span for span in _spans(_LONG_NUMBER, text) if is_card(_digits(text[slice(*span)])))
+    """Return where payment cards stand, in one piece or in groups; a code of three digits may follow."""
+    spans: list[tuple[int, int]] = []
+    for start, end in _spans(_CARD, text):
+        number = text[start:end]
+        if is_card(_digits(number)):
+            spans.append((start, end))
+        elif len(number) > _GROUPED and is_card(_digits(number[:_GROUPED])):
+            spans.append((start, start + _GROUPED))
+    return tuple(spans)
 
 
 _DOMAIN: Final = re.compile(r"[^\W_](?:[\w-]*[^\W_])?(?:\.[^\W_](?:[\w-]*[^\W_])?)+")
@@ -112,14 +123,14 @@ def find_email(text: str) -> Spans:
 
 
 _PHONE: Final = re.compile(
-    r"(?<![\w+])(?<!\d[.-])(?:"
+    r"(?<![\w+])(?:"
     r"\+[1-9]\d{0,2}(?:[ .-]?\(?\d{1,4}\)?){2,6}"  # E.164, grouped as people group it
     r"|\(0?\d{2}\)[ ]?9?[ ]?\d{4}[ -]?\d{4}"  # Brazil: (11) 98765-4321
-    r"|0?[1-9]\d[ ]9?\d{4}-\d{4}"  # 11 98765-4321
+    r"|(?<!\d[ .-])(?:0?[1-9]\d[ ]9?\d{4}-\d{4}"  # 11 98765-4321
     r"|07\d{2}(?:[ .-]?\d{3}){2}"  # Romania, mobile
     r"|0(?:2|3)\d(?:[ .-]\d{3}[ .-]\d{2}[ .-]\d{2}|\d?[ .-]\d{3}[ .-]\d{3})"  # Romania, landline
     r"|9[1236]\d[ ]\d{3}[ ]\d{3}|2\d{2}[ ]\d{3}[ ]\d{3}"  # Portugal
-    r")(?![ .-]?\d)(?!\w)",
+    r"))(?![ .-]?\d)(?!\w)",
     re.ASCII,
 )
 
