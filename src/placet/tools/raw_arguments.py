@@ -142,7 +142,7 @@ class RawForm:
         said: list[str] = []
         hint: str | None = None
         for error in self._validator.iter_errors(parsed):
-            line, found = _complaint(error, self.schema, parsed)
+            line, found = _complaint(error, self.schema)
             hint = hint or found
             if line not in said:
                 said.append(line)
@@ -151,17 +151,15 @@ class RawForm:
         return refuse("; ".join(said[:MAX_COMPLAINTS]) or "the arguments have not the declared form", hint)
 
 
-def _complaint(
-    error: jsonschema_rs.ValidationError, schema: JsonObject, parsed: dict[str, Any]
-) -> tuple[str, str | None]:
+def _complaint(error: jsonschema_rs.ValidationError, schema: JsonObject) -> tuple[str, str | None]:
     """Return what is said of one error, and a hint. Its own message holds the value, which is never repeated."""
     path = ".".join(short(part) for part in error.instance_path)
     kind = error.kind
     inside = f"{path}." if path else ""
     match kind.name:
-        case "additionalProperties" | "unevaluatedProperties" | "propertyNames":
-            known = names_at(schema, error.instance_path) or _allowed(schema)
-            unexpected = getattr(kind, "unexpected", None) or [name for name in parsed if name not in known]
+        case "additionalProperties" | "unevaluatedProperties":
+            known = names_at(schema, error.instance_path)
+            unexpected = getattr(kind, "unexpected", [])
             shown = "; ".join(f"{inside}{short(name)}: is unknown to this tool" for name in unexpected[:MAX_COMPLAINTS])
             return shown, nearest(unexpected[0], known) if unexpected else None
         case "required":
@@ -175,11 +173,6 @@ def _complaint(
         case name:
             rule = error.schema_path[-1] if error.schema_path else name
             return f"{path or 'the arguments'}: does not satisfy {rule!r} of the schema", None
-
-
-def _allowed(schema: JsonObject) -> set[str]:
-    names = schema.get("propertyNames")
-    return set(map(str, names.get("enum", []))) if isinstance(names, dict) else set()
 
 
 def _plain_schema(schema: Mapping[str, Any], tool: str) -> dict[str, Any]:

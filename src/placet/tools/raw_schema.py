@@ -30,8 +30,12 @@ def close_root(schema: Mapping[str, Any]) -> dict[str, Any]:
         closed["additionalProperties"] = False
     elif not any(draft in str(schema.get("$schema", "")) for draft in _OLD):
         closed["unevaluatedProperties"] = False
-    elif "patternProperties" not in schema and "propertyNames" not in schema:
-        closed["propertyNames"] = {"enum": sorted(_names(schema, schema, set()))}
+    else:
+        named: dict[str, Any] = {name: {} for name in _names(schema, schema, set())}
+        closed["properties"] = named | closed["properties"]
+        closed["additionalProperties"] = False
+        if "$ref" in closed:  # beside which old drafts see nothing
+            closed["allOf"] = [*closed.get("allOf", []), {"$ref": closed.pop("$ref")}]
     return closed
 
 
