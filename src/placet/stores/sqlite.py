@@ -22,6 +22,7 @@ from placet.ports import AuditHead, NotDecided, StoredRun
 from placet.stores import sqlite_approvals, sqlite_audit, sqlite_effects, sqlite_runs
 from placet.stores.chain import Chain
 from placet.stores.rows import approval_row, json_text, principal_row, read_principal
+from placet.stores.selection import Selection
 from placet.stores.sqlite_connection import PATIENCE, connect, prepare
 from placet.stores.sqlite_transaction import Execute
 from placet.stores.sqlite_writer import SqliteWriter
@@ -359,7 +360,7 @@ class SqliteStore:
         Raises:
             StoreError: The store cannot be read.
         """
-        selection = sqlite_audit.Selection(run_id, principal_id, tool)
+        selection = Selection(run_id, principal_id, tool)
         if last is not None:
             for record in await self._scan(lambda it: sqlite_audit.read_last(it.execute, selection, last)):
                 yield record

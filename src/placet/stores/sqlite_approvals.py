@@ -7,8 +7,9 @@ from typing import Final
 from placet.ports import NotDecided
 from placet.stores.judgement import expiry_entry, judge_decision
 from placet.stores.rows import APPROVAL_COLUMNS, read_approval
+from placet.stores.selection import conditions
 from placet.stores.sqlite_runs import wake_run
-from placet.stores.sqlite_transaction import Execute, Transaction, conditions
+from placet.stores.sqlite_transaction import Execute, Transaction
 from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, microseconds
 from placet.values.decision import Reason

@@ -2,14 +2,14 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from placet.errors import StoreError
 from placet.ports import AuditHead
 from placet.stores.chain import known_heads, unnamed_heads
 from placet.stores.rows import AUDIT_COLUMNS, read_record
-from placet.stores.sqlite_transaction import Execute, conditions
+from placet.stores.selection import Selection
+from placet.stores.sqlite_transaction import Execute
 from placet.stores.verification import Verification
 from placet.values.audit import AuditEntry, AuditRecord, AuditVerification
 
@@ -36,18 +36,9 @@ _BEGINNINGS: Final = f"""{_WRITERS}
 _IN_CHAINS: Final = f"SELECT {AUDIT_COLUMNS} FROM audit_record ORDER BY writer, sequence"  # noqa: S608 - our own words
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which records are asked for; None asks for nothing."""
-
-    run_id: str | None = None
-    principal_id: str | None = None
-    tool: str | None = None
-
-
 def read_after(execute: Execute, selection: Selection, number: int) -> tuple[int, Sequence[AuditRecord]]:
     """Return the next records after a number, in the order of their commits, and the number reached."""
-    where, values = _where(selection)
+    where, values = selection.conditions()
     joined = f"{where} AND number > ?" if where else " WHERE number > ?"
     sql = f"SELECT number, {AUDIT_COLUMNS} FROM audit_record{joined} ORDER BY number LIMIT ?"  # noqa: S608 - our own words
     rows = execute(sql, (*values, number, CHUNK)).fetchall()
@@ -56,7 +47,7 @@ def read_after(execute: Execute, selection: Selection, number: int) -> tuple[int
 
 def read_last(execute: Execute, selection: Selection, last: int) -> Sequence[AuditRecord]:
     """Return the newest so many records, oldest first."""
-    where, values = _where(selection)
+    where, values = selection.conditions()
     sql = f"SELECT {AUDIT_COLUMNS} FROM audit_record{where} ORDER BY number DESC LIMIT ?"  # noqa: S608 - our own words
     rows = execute(sql, (*values, max(0, last))).fetchall()
     return [read_record(row) for row in reversed(rows)]
@@ -97,9 +88,3 @@ def _beginnings(execute: Execute) -> Iterator[AuditEntry]:
         except StoreError:
             # What has been made unreadable names nothing; looking at it finds the fault.
             continue
-
-
-def _where(selection: Selection) -> tuple[str, tuple[str, ...]]:
-    return conditions(
-        ("run_id", selection.run_id), ("principal_id", selection.principal_id), ("tool", selection.tool)
-    )  # fmt: skip

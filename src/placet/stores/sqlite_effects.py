@@ -8,9 +8,10 @@ from typing import Final
 from placet.errors import StoreError
 from placet.stores.judgement import LEASE_LOST, judge_approval, judge_effect, judge_take
 from placet.stores.rows import EFFECT_COLUMNS, MILLION, millionths, read_effect, span
+from placet.stores.selection import conditions
 from placet.stores.sqlite_approvals import find_approval
 from placet.stores.sqlite_runs import FIND_OWNED
-from placet.stores.sqlite_transaction import Execute, Transaction, conditions
+from placet.stores.sqlite_transaction import Execute, Transaction
 from placet.values.audit import AuditEntry, microseconds
 from placet.values.effect import Claim, ClaimAnswer, Claimed, ClaimRefused, EffectRecord, EffectState, Take
 

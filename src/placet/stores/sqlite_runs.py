@@ -7,7 +7,8 @@ from typing import Final
 from placet.errors import LeaseLostError, StoreError
 from placet.ports import StoredRun
 from placet.stores.rows import APPROVAL_COLUMNS, RUN_COLUMNS, Row, read_run
-from placet.stores.sqlite_transaction import Execute, Transaction, conditions
+from placet.stores.selection import conditions
+from placet.stores.sqlite_transaction import Execute, Transaction
 from placet.values.audit import AuditEntry, microseconds
 from placet.values.effect import Lease
 from placet.values.run import RunStatus

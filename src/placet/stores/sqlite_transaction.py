@@ -57,19 +57,3 @@ class Transaction:
         if self._rows:
             self._cursor.executemany(_ADD_RECORDS, self._rows)
             self._rows.clear()
-
-
-def conditions(*columns: tuple[str, str | Sequence[str] | None]) -> tuple[str, tuple[str, ...]]:
-    """Return a WHERE clause and its values: a text must be equal, a sequence must hold it.
-
-    None and an empty sequence ask for nothing.
-    """
-    clauses: list[str] = []
-    values: list[str] = []
-    for column, wanted in columns:
-        if wanted is None or (not wanted and not isinstance(wanted, str)):
-            continue
-        words = (wanted,) if isinstance(wanted, str) else tuple(wanted)
-        clauses.append(f"{column} IN ({', '.join('?' * len(words))})")
-        values.extend(str(word) for word in words)
-    return (f" WHERE {' AND '.join(clauses)}" if clauses else ""), tuple(values)
