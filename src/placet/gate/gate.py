@@ -15,6 +15,7 @@ from placet.gate.approval import check_approval
 from placet.gate.authorisation import check_authorisation
 from placet.gate.permission import check_permission
 from placet.gate.policy import check_policy
+from placet.gate.provenance import check_provenance
 from placet.gate.rate_limit import check_rate_limit
 from placet.gate.rejection import check_rejection
 from placet.gate.request import GateRequest
@@ -30,6 +31,7 @@ STANDARD_CHECKS: tuple[Check, ...] = (
     check_authorisation,
     check_rejection,
     check_rate_limit,
+    check_provenance,
     check_approval,
 )
 """The order decides which refusal is told. Whether the tool is open to the caller is asked

@@ -10,6 +10,7 @@ from placet.values.approval import ApprovalRequest, Preview
 from placet.values.effect import Take
 from placet.values.policy import Policy
 from placet.values.principal import Principal
+from placet.values.provenance import Provenance
 from placet.values.tool import ToolSpec
 
 
@@ -48,7 +49,7 @@ class GateRequest:
     rejected: bool = False
     approval: ApprovalRequest | None = None
     preview: Preview | None = None
-    provenance: Mapping[str, str] = field(default_factory=dict)
+    provenance: Mapping[str, Provenance] = field(default_factory=dict)
     entered: bool = False
 
     @property

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from placet.errors import ToolError
+from placet.runtime.attempt import Ready
 from placet.runtime.execute import Ending, Raised, Returned, TimedOut, ends_the_run, says_nothing_was_done
-from placet.runtime.prepare import Ready
 from placet.runtime.sentences import answer_sentence, refusal_sentence
 from placet.runtime.world import World
 from placet.values.call import ToolResult

@@ -6,7 +6,8 @@ from typing import TypeAlias
 from placet.gate.gate import Check
 from placet.gate.policy import is_open
 from placet.gate.request import GateRequest
-from placet.runtime.prepare import look_up_facts, make_ready
+from placet.runtime.facts import look_up_facts
+from placet.runtime.prepare import make_ready
 from placet.runtime.site import CallSite
 from placet.runtime.world import World
 from placet.values.call import ToolCall, Wire

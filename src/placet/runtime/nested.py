@@ -112,7 +112,7 @@ class Nesting:
             principal_id=self.principal_id,
             language=self.language,
             budget=self.book.budget_left(agent.definition.budget),
-            transcript=Transcript([UserMessage(question)]),
+            transcript=Transcript([UserMessage(question, by_person=False)]),
             started_at=now,
             parent=self.key,
         )

@@ -5,7 +5,6 @@ fact that a check may ask for; deciding is pure. A refusal is recorded before it
 """
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any, TypeAlias, assert_never
 
 from placet.agent.snapshot import load_result
@@ -13,8 +12,9 @@ from placet.errors import StoreError
 from placet.gate.gate import told
 from placet.gate.policy import is_open
 from placet.gate.request import GateRequest
+from placet.runtime.attempt import Attempt, Ready
+from placet.runtime.facts import look_up_facts, see_preview
 from placet.runtime.keys import call_digest, token_hash
-from placet.runtime.look_up import look_up
 from placet.runtime.observations import refusal_text, unknown_tool_text
 from placet.runtime.record import CallRecord, proposed
 from placet.runtime.sentences import refusal_sentence
@@ -23,7 +23,7 @@ from placet.runtime.world import World
 from placet.tools.arguments import Arguments
 from placet.tools.context import Context
 from placet.tools.tool import Tool
-from placet.values.approval import ApprovalRequest, Preview, Yes
+from placet.values.approval import ApprovalRequest, Yes
 from placet.values.audit import AuditKind
 from placet.values.call import ToolCall, ToolResult
 from placet.values.decision import Allow, Deny, NeedsApproval, Reason
@@ -32,42 +32,6 @@ from placet.values.event import CallFinished, CallProposed
 from placet.values.outcome import PendingApproval
 from placet.values.principal import Principal
 from placet.values.tool import Survival
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One call on its way through the gate, and what the audit log is told of it.
-
-    Attributes:
-        call: The wish.
-        site: Where it stands.
-        record: What the audit log is told of it.
-        started: When it was proposed, monotonic seconds.
-        digest: Keyed digest of tool and arguments, or empty where nothing needs it.
-    """
-
-    call: ToolCall
-    site: CallSite
-    record: CallRecord
-    started: float
-    digest: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ready:
-    """A call whose tool is open to the principal and whose arguments are valid.
-
-    Attributes:
-        attempt: The call on its way.
-        tool: What would run.
-        arguments: What it would get.
-        context: What it may know; today's principal is in it.
-    """
-
-    attempt: Attempt
-    tool: Tool
-    arguments: Arguments
-    context: Context[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,62 +195,6 @@ async def _decide(world: World, ready: Ready) -> Prepared:
             assert_never(decision)
 
 
-async def look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
-    """Return every fact that a check may look at, or the refusal for one that cannot be had."""
-    attempt, tool, context = ready.attempt, ready.tool, ready.context
-    resource = preview = None
-    if tool.load is not None:
-        loaded = await look_up(world, tool, tool.load, ready.arguments.value, context)
-        if isinstance(loaded, Deny):
-            return loaded
-        resource = loaded.value
-    if attempt.site.approval is not None:
-        seen = await _preview(world, ready, resource)
-        if isinstance(seen, Deny):
-            return seen
-        preview = seen
-    takes = _takes(tool, context.principal)
-    return GateRequest(
-        tool=tool.spec,
-        principal=context.principal,
-        arguments=ready.arguments.value,
-        now=context.now,
-        digest=attempt.digest,
-        policy=world.policy,
-        resource=resource,
-        takes=takes,
-        used=await world.store.usage(takes, context.now) if takes else (),
-        rejected=attempt.digest in attempt.site.rejected,
-        approval=attempt.site.approval,
-        preview=preview,
-        entered=attempt.site.entered,
-    )
-
-
-async def _preview(world: World, ready: Ready, resource: Any) -> Preview | Deny | None:
-    if ready.tool.preview is None:
-        return None
-    seen = await look_up(world, ready.tool, ready.tool.preview, ready.arguments.value, resource, ready.context)
-    if isinstance(seen, Deny):
-        return seen
-    return seen.value if isinstance(seen.value, Preview) else Preview(str(seen.value))
-
-
-def _takes(tool: Tool, principal: Principal) -> tuple[Take, ...]:
-    if not tool.spec.limits:
-        return ()
-    name = tool.spec.name
-    return tuple(
-        Take(
-            key=f"{name}|{principal.id if limit.scope == 'principal' else '*'}|{limit}",
-            at_most=Decimal(limit.calls),
-            per=limit.per,
-            rule=f"{limit} of {name}",
-        )
-        for limit in tool.spec.limits
-    )
-
-
 async def _known_effect(world: World, ready: Ready) -> Settled | None:
     """Return the result of a call that was begun before, or None when it may begin now."""
     attempt = ready.attempt
@@ -337,7 +245,7 @@ async def _ask(world: World, ready: Ready, doubt: NeedsApproval, facts: GateRequ
         entry = attempt.record.entry(facts.now, AuditKind.APPROVAL, void, doubt.rule, body)
         await world.store.void_approval(site.approval.id, entry)
         world.tell(entry)
-    preview = facts.preview if site.approval is not None else await _preview(world, ready, facts.resource)
+    preview = facts.preview if site.approval is not None else await see_preview(world, ready, facts.resource)
     if isinstance(preview, Deny):
         return await refuse(world, attempt, preview)
     rule = doubt.approval
@@ -357,7 +265,7 @@ async def _ask(world: World, ready: Ready, doubt: NeedsApproval, facts: GateRequ
         yes=rule.yes,
         approvers=rule.approvers,
         preview=preview,
-        provenance=facts.provenance,
+        provenance={name: str(origin) for name, origin in facts.provenance.items()},
         created_at=facts.now,
         expires_at=facts.now + rule.ttl,
     )

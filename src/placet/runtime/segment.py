@@ -36,7 +36,7 @@ from placet.values.audit import AuditEntry, AuditKind
 from placet.values.decision import Deny, Reason
 from placet.values.event import CallWaiting, RunEnded
 from placet.values.limits import OUTPUT_REASKS
-from placet.values.message import AssistantMessage, ToolMessage
+from placet.values.message import AssistantMessage, ToolMessage, Transcript
 from placet.values.outcome import Answer, Outcome, Refused, Stopped, Waiting
 from placet.values.run import Action, AskModel, InvokeTools, PlannedCall, Run, RunStatus, Stop, StopReason, Wait
 
@@ -147,9 +147,17 @@ class Segment:
             may_have_run=self.taken_over,
             wants_answer=self.model is not None and not self.model.writes_prose,
             emit=self.emit,
+            conversation=self._conversation(),
             runtime=self._nesting(key),
             entered=planned.entered,
         )
+
+    def _conversation(self) -> tuple[Transcript, ...]:
+        """Return what the provenance of arguments is traced in; a direct call stands in none."""
+        if self.model is None:
+            return ()
+        outermost = self.book.outermost.transcript
+        return (outermost,) if self.nested is None else (outermost, self.nested.transcript)
 
     def _nesting(self, key: str) -> Nesting:
         run = self.run

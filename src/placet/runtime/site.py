@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from placet.values.approval import ApprovalRequest
 from placet.values.effect import Lease
 from placet.values.event import Event
+from placet.values.message import Transcript
 
 Emit = Callable[[Event], None]
 """Told what happens. It must not wait."""
@@ -46,6 +47,8 @@ class CallSite:
         wants_answer: Whether the tool's answer template is filled, as the model writes no prose.
         emit: Who watches, or None.
         state: A workflow's state, or None.
+        conversation: In which conversations the call stands, outermost first; empty where a
+            program has made it.
         runtime: Through what the tool starts nested runs, or None.
         entered: Whether the tool has begun before and was left because a nested run waited.
     """
@@ -61,6 +64,7 @@ class CallSite:
     wants_answer: bool = False
     emit: Emit | None = None
     state: Any = None
+    conversation: tuple[Transcript, ...] = ()
     runtime: "NestedRuntime | None" = None
     entered: bool = False
 

@@ -117,6 +117,11 @@ class World:
             found = found or agent.world.find_tool(name)
         return found
 
+    def is_writable(self, name: str) -> bool:
+        """Return whether others can write what the tool of this name gives back; of an unknown one, they can."""
+        tool = self.find_tool(name)
+        return tool is None or tool.spec.writable_output
+
     def redacted(self, tool: Tool | None, arguments: JsonObject) -> JsonObject:
         """Return arguments as anybody but an approver may see them; of an unknown tool, their names alone."""
         if tool is None:

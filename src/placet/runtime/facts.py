@@ -1,0 +1,91 @@
+"""Facts: everything that a check may look at, looked up before it is asked."""
+
+from decimal import Decimal
+from typing import Any
+
+from placet.agent.provenance import trace
+from placet.gate.request import GateRequest
+from placet.runtime.attempt import Ready
+from placet.runtime.look_up import look_up
+from placet.runtime.world import World
+from placet.tools.tool import Tool
+from placet.values.approval import Preview
+from placet.values.decision import Deny
+from placet.values.effect import Take
+from placet.values.json import Json
+from placet.values.principal import Principal
+from placet.values.provenance import Origin, Provenance
+
+
+async def look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
+    """Return every fact that a check may look at, or the refusal for one that cannot be had."""
+    attempt, tool, context = ready.attempt, ready.tool, ready.context
+    resource = preview = None
+    if tool.load is not None:
+        loaded = await look_up(world, tool, tool.load, ready.arguments.value, context)
+        if isinstance(loaded, Deny):
+            return loaded
+        resource = loaded.value
+    if attempt.site.approval is not None:
+        seen = await see_preview(world, ready, resource)
+        if isinstance(seen, Deny):
+            return seen
+        preview = seen
+    takes = _takes(tool, context.principal)
+    return GateRequest(
+        tool=tool.spec,
+        principal=context.principal,
+        arguments=ready.arguments.value,
+        now=context.now,
+        digest=attempt.digest,
+        policy=world.policy,
+        resource=resource,
+        takes=takes,
+        used=await world.store.usage(takes, context.now) if takes else (),
+        rejected=attempt.digest in attempt.site.rejected,
+        approval=attempt.site.approval,
+        preview=preview,
+        provenance=_provenance(world, ready) if tool.spec.has_effect or tool.spec.trusted_arguments else {},
+        entered=attempt.site.entered,
+    )
+
+
+def _provenance(world: World, ready: Ready) -> dict[str, Provenance]:
+    """Return where each argument came from; one that a program has given is the developer's."""
+    arguments = ready.arguments.json
+    conversation = ready.attempt.site.conversation
+    if not conversation:
+        return dict.fromkeys(arguments, Provenance(Origin.DEVELOPER))
+    return trace(arguments, conversation, world.is_writable, _defaults(ready.tool))
+
+
+def _defaults(tool: Tool) -> dict[str, Json]:
+    properties = tool.spec.input_schema.get("properties")
+    if not isinstance(properties, dict):
+        return {}
+    return {name: form["default"] for name, form in properties.items() if isinstance(form, dict) and "default" in form}
+
+
+async def see_preview(world: World, ready: Ready, resource: Any) -> Preview | Deny | None:
+    """Return what would change, None where the tool declares no preview, or the refusal for one that breaks."""
+    if ready.tool.preview is None:
+        return None
+    seen = await look_up(world, ready.tool, ready.tool.preview, ready.arguments.value, resource, ready.context)
+    if isinstance(seen, Deny):
+        return seen
+    return seen.value if isinstance(seen.value, Preview) else Preview(str(seen.value))
+
+
+def _takes(tool: Tool, principal: Principal) -> tuple[Take, ...]:
+    if not tool.spec.limits:
+        return ()
+    name = tool.spec.name
+    return tuple(
+        Take(
+            key=f"{name}|{principal.id if limit.scope == 'principal' else '*'}|{limit}",
+            at_most=Decimal(limit.calls),
+            per=limit.per,
+            rule=f"{limit} of {name}",
+        )
+        for limit in tool.spec.limits
+    )
