@@ -138,7 +138,7 @@ def _build(given: Any, providers: Mapping[type, Any]) -> Tool:
 
 def _check_safe(spec: ToolSpec, permits: frozenset[str]) -> None:
     name = spec.name
-    if spec.roles is None and name not in permits:
+    if not spec.roles and (spec.roles is not None or name not in permits):
         msg = (
             f"nobody may call tool {name!r}: say who, as in roles={{'support'}} or roles={{EVERYONE}}, "
             "or name it in a policy rule"
