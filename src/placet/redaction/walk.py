@@ -6,7 +6,7 @@ secret, the rules without patterns do, and cost a fraction.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from placet.redaction.keys import Secrecy, secrecy
 from placet.redaction.named import REDACTED
@@ -39,7 +39,7 @@ class Rules:
     secret_names: bool = False
     personal: frozenset[str] = frozenset()
 
-    def copy(self, value: object, path: tuple[str, ...] = (), depth: int = 0) -> Json:
+    def copy(self, value: Json, path: tuple[str, ...] = (), depth: int = 0) -> Json:
         """Return the redacted copy of a value that stands at a path."""
         if isinstance(value, str):
             return self._text(value, path) if len(value) >= _SHORTEST else value
@@ -53,14 +53,14 @@ class Rules:
             return [self.copy(item, path, depth + 1) for item in value] if depth < _DEPTH else REDACTED
         return f"[{type(value).__name__}]"
 
-    def taken(self, value: object, path: tuple[str, ...] = (), depth: int = 0) -> Iterator[str]:
+    def taken(self, value: Json, path: tuple[str, ...] = (), depth: int = 0) -> Iterator[str]:
         """Yield the texts and numbers in what `copy` takes out whole."""
         if depth >= _DEPTH:
             return
         if isinstance(value, Mapping):
             paired = self._is_pair(value)
             for key, item in value.items():
-                name = key if isinstance(key, str) else repr(key)
+                name = str(key)
                 below = self._below(path, name)
                 if self._goes(name, item, below) or (paired and name in ("value", "content")):
                     yield from _leaves(item, depth + 1)
@@ -70,12 +70,12 @@ class Rules:
             for item in value:
                 yield from self.taken(item, path, depth + 1)
 
-    def _mapping(self, mapping: Mapping[Any, Any], path: tuple[str, ...], depth: int) -> dict[str, Json]:
+    def _mapping(self, mapping: Mapping[str, Json], path: tuple[str, ...], depth: int) -> dict[str, Json]:
         """Return the redacted copy of an object."""
         copy: dict[str, Json] = {}
         paired = self._is_pair(mapping)
         for key, value in mapping.items():
-            name = key if isinstance(key, str) else repr(key)
+            name = str(key)
             below = self._below(path, name)
             if self._goes(name, value, below) or (paired and name in ("value", "content")):
                 copy[name] = None if value is None else REDACTED  # that there was none may be known
@@ -89,7 +89,7 @@ class Rules:
         """Return the path of a field, where anybody will ask for it."""
         return (*path, name.lower()) if self.paths or self.personal else path
 
-    def _goes(self, name: str, value: object, path: tuple[str, ...]) -> bool:
+    def _goes(self, name: str, value: Json, path: tuple[str, ...]) -> bool:
         """Whether a field goes whole: declared, or named like a secret and holding one."""
         if name.lower() in self.names:
             return True
@@ -104,7 +104,7 @@ class Rules:
             return any(isinstance(item, str) for item in items)
         return judged is Secrecy.SECRET and not isinstance(value, bool)
 
-    def _is_pair(self, mapping: Mapping[Any, Any]) -> bool:
+    def _is_pair(self, mapping: Mapping[str, Json]) -> bool:
         """Whether it is a pair such as `{"name": "Authorization", "value": …}`."""
         if not self.secret_names or len(mapping) > _FIELDS_OF_PAIR:
             return False
@@ -129,7 +129,7 @@ class Rules:
         return number if hidden == text else hidden
 
 
-def _leaves(value: object, depth: int) -> Iterator[str]:
+def _leaves(value: Json, depth: int) -> Iterator[str]:
     """Yield every text and number in a value, as they may turn up in a text."""
     if depth >= _DEPTH or value is None or isinstance(value, bool):
         return

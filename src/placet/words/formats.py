@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from enum import Enum
-from typing import Final
+from typing import Final, cast
 
+from placet.values.json import Json
 from placet.words.escape import escape_json, make_visible
 
 DASH: Final = "—"
@@ -74,10 +75,11 @@ def show_value(  # noqa: C901, PLR0911 - a table: one line for each type
         case date():
             return show_date(value, language, zone)
         case Mapping():
-            return show_text(escape_json(value).text)
+            return show_text(escape_json(cast("Json", value)).text)
         case Sequence():
-            shown = [show_value(item, language, zone) for item in value[:_ITEMS_IN_LINE]]
-            return ", ".join(shown) + ("…" if len(value) > _ITEMS_IN_LINE else "") or DASH
+            items = cast("Sequence[object]", value)
+            shown = [show_value(item, language, zone) for item in items[:_ITEMS_IN_LINE]]
+            return ", ".join(shown) + ("…" if len(items) > _ITEMS_IN_LINE else "") or DASH
         case Enum():
             return show_value(value.value, language, zone)
         case _:

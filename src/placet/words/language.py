@@ -129,7 +129,7 @@ def guess_language(text: str) -> str | None:
     bare = _ADDRESS.sub(" ", _TITLE.sub(" ", lowered))
     if _ELSEWHERE.search(bare):
         return None
-    scores = dict.fromkeys(LANGUAGES, 0)
+    scores: dict[str, int] = dict.fromkeys(LANGUAGES, 0)
     for word in _WORD.findall(bare)[:_WORDS_READ]:
         _weigh(word.replace("\u2019", "'"), scores)
     ranked = sorted(scores.items(), key=lambda pair: -pair[1])

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from placet.errors import ConfigurationError
 from placet.words.formats import DASH, FORMATS, show_money, show_text, show_value
@@ -301,7 +301,9 @@ def _repeated(section: _Section, scopes: _Scopes, language: str, zone: tzinfo | 
     found = _find(section.path, scopes)
     if not _is_there(found):
         return
-    items = found if isinstance(found, Sequence) and not isinstance(found, str) else (found,)
+    items: Sequence[object] = (found,)
+    if isinstance(found, Sequence) and not isinstance(found, str):
+        items = cast("Sequence[object]", found)
     for place, item in enumerate(items[:ITEMS]):
         if place and section.between:
             yield section.between
@@ -340,16 +342,28 @@ def _find(path: tuple[str, ...], scopes: _Scopes) -> object:
     if not path:
         return scopes[-1]
     for scope in reversed(scopes):
-        if isinstance(scope, Mapping) and path[0] in scope:
-            found = scope[path[0]]
-            for name in path[1:]:
-                if isinstance(found, Mapping) and name in found:
-                    found = found[name]
-                elif name == "count" and isinstance(found, Mapping | Sequence) and not isinstance(found, str):
-                    found = len(found)
-                else:
-                    return _MISSING
-            return found
+        found = _step(scope, path[0])
+        if found is _MISSING:
+            continue
+        for name in path[1:]:
+            below = _step(found, name)
+            if below is _MISSING and name == "count":
+                below = _count(found)
+            found = below
+        return found
+    return _MISSING
+
+
+def _step(value: object, name: str) -> object:
+    """Return what a mapping holds under a name. Nothing else is reached into."""
+    if not isinstance(value, Mapping):
+        return _MISSING
+    return cast("Mapping[str, object]", value).get(name, _MISSING)
+
+
+def _count(value: object) -> object:
+    if isinstance(value, Mapping | Sequence) and not isinstance(value, str):
+        return len(cast("Sequence[object]", value))
     return _MISSING
 
 
@@ -357,4 +371,4 @@ def _is_there(value: object) -> bool:
     """Whether a value counts as present: neither missing, null, false nor empty. Zero is present."""
     if value is _MISSING or value is None or value is False:
         return False
-    return not (isinstance(value, str | Mapping | Sequence) and len(value) == 0)
+    return not (isinstance(value, str | Mapping | Sequence) and len(cast("Sequence[object]", value)) == 0)
