@@ -55,9 +55,14 @@ def maybe_microseconds(at: datetime | None) -> int | None:
     return None if at is None else microseconds(at)
 
 
-def span(length: timedelta) -> int:
-    """Return a length of time in microseconds."""
-    return length // _SPLIT
+def span(per: timedelta) -> int:
+    """Return a length of time as a row holds it."""
+    return per // _SPLIT
+
+
+def length(value: int) -> timedelta:
+    """Return the length of time that a row holds."""
+    return timedelta(microseconds=value)
 
 
 def millionths(amount: Decimal) -> int:

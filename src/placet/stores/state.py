@@ -228,7 +228,8 @@ class State:
         like = None
         for key in self.in_doubt.get((effect.principal_id, effect.tool, effect.digest), ()):
             row = self.effects[key]
-            self.effects[key] = row = replace(row, state=row.state_at(at))
+            if row.state_at(at) is not row.state:
+                self.effects[key] = row = replace(row, state=EffectState.UNKNOWN)
             if key != effect.key:
                 like = row
         return self.effects.get(effect.key), like

@@ -15,6 +15,10 @@ class Windows:
     def __init__(self) -> None:
         self._taken: dict[tuple[str, timedelta], deque[tuple[datetime, Decimal]]] = {}
 
+    def put(self, key: str, per: timedelta, at: datetime, amount: Decimal) -> None:
+        """Put in what was taken before. Older things first."""
+        self._taken.setdefault((key, per), deque()).append((at, amount))
+
     def used(self, take: Take, at: datetime) -> Decimal:
         """Return what was taken in the window that ends at a time."""
         since = at - take.per
