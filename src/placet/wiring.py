@@ -27,7 +27,9 @@ from placet.runtime.decide import decide
 from placet.runtime.direct import call_directly
 from placet.runtime.directory import StatedPrincipals
 from placet.runtime.drive import Driver
+from placet.runtime.event_log import EventLogs
 from placet.runtime.explain import Explanation, explain
+from placet.runtime.hooks import Hooks
 from placet.runtime.keys import Keys, read_or_make_secret
 from placet.runtime.patience import see_through
 from placet.runtime.site import Emit
@@ -65,6 +67,8 @@ class Agent:
         deps: What tools find as `context.deps`.
         directory: Who a principal is today. Left out, it is who the application last said.
         audit: Who else is told each audit entry.
+        hooks: Who watches calls of tools and models; one that changes arguments sends the call
+            back to validation.
         gate: What decides; the standard checks by default.
         policy: Who may call what, beside the roles that the tools name themselves: a policy, or
             the path of a TOML file. Every tool and argument that it names must exist.
@@ -94,6 +98,7 @@ class Agent:
         deps: Any = None,
         directory: PrincipalDirectory | None = None,
         audit: Sequence[AuditSink] = (),
+        hooks: Sequence[Hooks] = (),
         gate: Gate | None = None,
         policy: Policy | Path | str | None = None,
         product: str = "",
@@ -127,11 +132,13 @@ class Agent:
             ids=ids,
             deps=deps,
             sinks=tuple(audit),
+            hooks=tuple(hooks),
             agents={agent.definition.name: agent for agent in agents},
             release_unrecorded_reads=release_unrecorded_reads,
         )
         self._driver = Driver(world=self.world, agent=self.definition, model=self.model, worker=ids.new("worker"))
         self._contract = make_contract(output) if output is not None else None
+        self._logs = EventLogs()
         self._opening = asyncio.Lock()
         self._is_open = False
         self._runner: asyncio.Runner | None = None
@@ -164,12 +171,31 @@ class Agent:
             StoreError: The store or the directory cannot be read.
             asyncio.CancelledError: The caller was cancelled; the run is closed as cancelled.
         """
+        return await self._ask(question, principal, history, language, output, emit=emit)
+
+    async def _ask(
+        self,
+        question: str,
+        principal: Who,
+        history: Sequence[Message],
+        language: str | None,
+        output: Any,
+        *,
+        emit: Emit | None = None,
+        run_id: str | None = None,
+    ) -> Outcome:
         await self.open()
         principal_id = self._state(principal)
         spoken = normalise_language(language) or guess_language(question) or self._language_of(principal)
         contract = make_contract(output) if output is not None else self._contract
         return await self._driver.start(
-            question, principal_id, language=spoken, history=history, emit=emit, contract=contract
+            question,
+            principal_id,
+            language=spoken,
+            history=history,
+            emit=emit,
+            run_id=run_id,
+            contract=contract,
         )
 
     def ask_sync(
@@ -183,8 +209,28 @@ class Agent:
         """
         return self._run_sync(self.ask(question, principal=principal, history=history, language=language))
 
+    async def watch(self, run_id: str, *, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
+        """Yield the numbered events of a run that somebody streams, the past first.
+
+        Leaving is leaving: the run goes on. How slowly it is read slows nobody.
+
+        Args:
+            run_id: A run that `stream` has started in this process; of another, nothing is yielded.
+            after: The number of the last event already seen, as in `Last-Event-ID`.
+        """
+        log = self._logs.find(run_id)
+        if log is not None:
+            async for numbered in log.watch(after):
+                yield numbered
+
     async def stream(
-        self, question: str, *, principal: Who, history: Sequence[Message] = (), language: str | None = None
+        self,
+        question: str,
+        *,
+        principal: Who,
+        history: Sequence[Message] = (),
+        language: str | None = None,
+        output: Any = None,
     ) -> AsyncIterator[Event]:
         """Yield what happens while a question is worked on; the last event is `RunEnded` with the outcome.
 
@@ -194,13 +240,14 @@ class Agent:
         Raises:
             StoreError: The store or the directory cannot be read.
         """
-        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        run_id = self.world.ids.new("run")
+        log = self._logs.open(run_id)
         work = asyncio.create_task(
-            self.ask(question, principal=principal, history=history, language=language, emit=events.put_nowait)
+            self._ask(question, principal, history, language, output, emit=log.add, run_id=run_id)
         )
-        work.add_done_callback(lambda _: events.put_nowait(None))
+        work.add_done_callback(lambda _: log.end())
         try:
-            while (event := await events.get()) is not None:
+            async for _, event in log.watch():
                 yield event
             await work
         finally:

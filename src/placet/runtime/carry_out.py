@@ -10,6 +10,7 @@ from placet.errors import StoreError
 from placet.gate.rate_limit import limit_reached
 from placet.runtime.ending import Observed, observe, state_of
 from placet.runtime.execute import Ending, Leave, Left, run_read, run_sync, run_write
+from placet.runtime.hooks import ToolUse, tell_after
 from placet.runtime.observations import refusal_text
 from placet.runtime.patience import see_through
 from placet.runtime.prepare import Permitted, refuse
@@ -176,6 +177,7 @@ async def _conclude(world: World, permitted: Permitted, ending: Ending, observed
     elif not await world.record(entry) and not world.release_unrecorded_reads:
         text = "the result could not be recorded, so it is withheld; tell the person to try later"
         result = ToolResult(result.call_id, text, is_error=True, code=Reason.UNRECORDED.value)
+    await _tell_hooks(world, permitted, result, observed.data)
     if attempt.site.emit is not None:
         attempt.site.emit(
             CallFinished(
@@ -188,6 +190,20 @@ async def _conclude(world: World, permitted: Permitted, ending: Ending, observed
             )
         )
     return result
+
+
+async def _tell_hooks(world: World, permitted: Permitted, result: ToolResult, data: Any) -> None:
+    for hooks in world.hooks:
+        if hooks.after_tool is not None:
+            ready = permitted.ready
+            use = ToolUse(
+                run_id=ready.attempt.site.run_id,
+                key=ready.attempt.site.key,
+                principal=ready.context.principal,
+                tool=ready.tool.spec,
+                arguments=ready.arguments.json,
+            )
+            await tell_after(hooks.after_tool, use, result, data)
 
 
 async def _settle(

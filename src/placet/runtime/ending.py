@@ -1,7 +1,7 @@
 """Ending: what the model is told of how a tool ended, what the audit log is told, and what is known of its effect."""
 
 from dataclasses import dataclass
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
 from placet.errors import ToolError
 from placet.runtime.attempt import Ready
@@ -26,11 +26,13 @@ class Observed:
         result: What the model is told.
         detail: What only the audit log is told; not yet redacted.
         is_json: Whether the content is a whole JSON text.
+        data: What the tool gave for hooks and telemetry alone.
     """
 
     result: ToolResult
     detail: str = ""
     is_json: bool = False
+    data: Any = None
 
 
 def observe(world: World, ready: Ready, ending: Ending) -> Observed:
@@ -77,7 +79,7 @@ def _returned(world: World, ready: Ready, value: object) -> Observed:
         shaped.cut_from,
         answer,
     )
-    return Observed(result, shaped.detail or "", shaped.written is not None and shaped.cut_from is None)
+    return Observed(result, shaped.detail or "", shaped.written is not None and shaped.cut_from is None, shaped.data)
 
 
 def _failed(ready: Ready, code: str, content: str) -> ToolResult:

@@ -14,6 +14,7 @@ from placet.gate.policy import is_open
 from placet.gate.request import GateRequest
 from placet.runtime.attempt import Attempt, Ready
 from placet.runtime.facts import look_up_facts, see_preview
+from placet.runtime.hooks import ToolUse, settle
 from placet.runtime.keys import call_digest, token_hash
 from placet.runtime.observations import refusal_text, unknown_tool_text
 from placet.runtime.record import CallRecord, proposed
@@ -98,6 +99,10 @@ async def prepare(world: World, call: ToolCall, site: CallSite) -> Prepared:
     read = tool.reader.read(call.arguments) if approved is None else tool.reader.read_json(approved.arguments)
     if isinstance(read, Deny):
         return await refuse(world, _wish(world, call, site, tool, started), read)
+    if world.hooks:
+        read = await _hooked(world, site, tool, principal, read)
+        if isinstance(read, Deny):
+            return await refuse(world, _wish(world, call, site, tool, started), read)
     ready = make_ready(world, call, site, tool, principal, read, started)
     try:
         return await _decide(world, ready)
@@ -116,6 +121,27 @@ async def _resolve(world: World, call: ToolCall, site: CallSite) -> tuple[Princi
     if principal is None or tool is None or not is_open(tool.spec, principal, world.policy):
         return principal, None
     return principal, tool
+
+
+async def _hooked(
+    world: World, site: CallSite, tool: Tool, principal: Principal, arguments: Arguments
+) -> Arguments | Deny:
+    """Return the arguments as the hooks leave them, validated anew when one has changed them."""
+    for hooks in world.hooks:
+        if hooks.before_tool is None:
+            continue
+        use = ToolUse(run_id=site.run_id, key=site.key, principal=principal, tool=tool.spec, arguments=arguments.json)
+        try:
+            changed = await settle(hooks.before_tool(use))
+        except Exception as error:  # noqa: BLE001 - a hook that breaks must not open a way
+            text = "a hook failed, so the call was refused"
+            return Deny(Reason.CHECK_FAILED, text, rule="before_tool", detail=repr(error))
+        if changed is not None:
+            read = tool.reader.read_json(changed)
+            if isinstance(read, Deny):
+                return read
+            arguments = read
+    return arguments
 
 
 def _unknown_tool(world: World, call: ToolCall, principal: Principal | None) -> Deny:

@@ -20,6 +20,7 @@ from placet.errors import LeaseLostError, ModelError, StoreError
 from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest, OnText
 from placet.runtime.batch import invoke_batch
 from placet.runtime.book import Book
+from placet.runtime.hooks import tell_after
 from placet.runtime.nested import Nesting
 from placet.runtime.observations import refusal_text
 from placet.runtime.patience import was_interrupted
@@ -231,11 +232,22 @@ class Segment:
         )
         try:
             async with asyncio.timeout(timeout):
-                answer = await model.answer(request, self._on_text())
+                answer = await self._answer(model, request)
         except (ModelError, TimeoutError) as error:
             self.book.entries.append(self._model_failed(error))
             return StopReason.SECONDS if left <= timeout and isinstance(error, TimeoutError) else StopReason.MODEL
         return self._take_answer(answer)
+
+    async def _answer(self, model: ModelClient, request: ModelRequest) -> ModelAnswer:
+        hooks = self.world.hooks
+        for hook in hooks:
+            if hook.before_model is not None:
+                await tell_after(hook.before_model, self.run.id, request)
+        answer = await model.answer(request, self._on_text())
+        for hook in hooks:
+            if hook.after_model is not None:
+                await tell_after(hook.after_model, self.run.id, answer)
+        return answer
 
     def _take_answer(self, answer: ModelAnswer) -> StopReason | None:
         before = self.run.transcript[-1]

@@ -12,6 +12,7 @@ from placet.gate.gate import Gate
 from placet.gate.policy import is_open
 from placet.ports import Clock, IdSource, ModelClient, PrincipalDirectory, Store
 from placet.redaction.redact import Redactor
+from placet.runtime.hooks import Hooks
 from placet.runtime.keys import Keys
 from placet.runtime.pool import ToolThreads
 from placet.tools.tool import Tool
@@ -63,6 +64,7 @@ class World:
         threads: Where synchronous tools run.
         deps: What the host application hands to its tools, as `context.deps`.
         sinks: Who else is told each audit entry.
+        hooks: Who watches calls, and may change them before they are decided.
         policy: Who may call what, beside what the tools say themselves; None leaves it to them.
         release_unrecorded_reads: Whether a read's result is given out although it could not
             be recorded (counted, and logged as an error). Off: it is withheld.
@@ -83,6 +85,7 @@ class World:
     threads: ToolThreads = field(default_factory=ToolThreads)
     deps: Any = None
     sinks: Sequence[AuditSink] = ()
+    hooks: Sequence[Hooks] = ()
     policy: Policy | None = None
     release_unrecorded_reads: bool = False
     seen: dict[frozenset[str], VisibleTools] = field(default_factory=dict)
