@@ -21,6 +21,8 @@ class Dialect:
         recursion: Whether a type may hold itself.
         integer_enums: Whether an enum may hold numbers; if not, they travel as text.
         closed_only: Whether an object must name all its properties.
+        null_type: Whether null is a type; if not, what may be null is marked `nullable`.
+        type_lists: Whether `type` may be a list; if not, each type is a form of its own.
         explains: Whether what cannot be enforced is said in the description instead.
         max_properties: Of all objects of a schema together.
         max_depth: Of nested objects.
@@ -36,6 +38,8 @@ class Dialect:
     recursion: bool = True
     integer_enums: bool = True
     closed_only: bool = True
+    null_type: bool = True
+    type_lists: bool = True
     explains: bool = True
     max_properties: int | None = None
     max_depth: int | None = None
@@ -64,6 +68,7 @@ ANTHROPIC: Final = Dialect(
     keywords=frozenset(),
     formats=_FORMATS | {"uri"},
     recursion=False,
+    type_lists=False,
 )
 
 GEMINI: Final = Dialect(
@@ -74,6 +79,7 @@ GEMINI: Final = Dialect(
     recursion=False,
     integer_enums=False,
     closed_only=False,
+    null_type=False,
 )
 """Gemini's older function declarations: an OpenAPI subset without references, and enums of texts alone."""
 

@@ -1,19 +1,16 @@
 """A tool's schema as a provider takes it: strict, relaxed or refused, with a report of what is lost."""
 
 import json
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
 
 import jiter
 
 from placet.tools.dialects import Dialect
 from placet.tools.restore import restore
+from placet.tools.root_forms import relax
+from placet.tools.schema_compiler import Compiler, NotStrictError, RefusedError
 from placet.values.json import JsonObject
-
-Schema = dict[str, Any]
 
 
 class Strictness(StrEnum):
@@ -67,14 +64,6 @@ class CompiledSchema:
         return text if restored == sent else json.dumps(restored, ensure_ascii=False)
 
 
-class _NotStrictError(Exception):
-    """The subset cannot say it. The message says what, and where."""
-
-
-class _RefusedError(Exception):
-    """The wire cannot carry it. The message says what, and where."""
-
-
 def compile_schema(full: JsonObject, dialect: Dialect | None, *, strict: bool) -> CompiledSchema:
     """Return a schema as a provider takes it.
 
@@ -90,15 +79,15 @@ def compile_schema(full: JsonObject, dialect: Dialect | None, *, strict: bool) -
         return CompiledSchema(
             schema=schema, strictness=Strictness.RELAXED, unenforced=lost, reason="strict was not asked for", full=full
         )
-    compiler = _Compiler(full, dialect)
+    compiler = Compiler(full, dialect)
     try:
         schema = compiler.compile()
-    except _NotStrictError as error:
+    except NotStrictError as error:
         schema, lost = relax(full)
         return CompiledSchema(
             schema=schema, strictness=Strictness.RELAXED, unenforced=lost, reason=str(error), full=full
         )
-    except _RefusedError as error:
+    except RefusedError as error:
         return CompiledSchema(schema={}, strictness=Strictness.REFUSED, reason=str(error), full=full)
     return CompiledSchema(
         schema=schema,
@@ -108,285 +97,3 @@ def compile_schema(full: JsonObject, dialect: Dialect | None, *, strict: bool) -
         unions=compiler.unions,
         full=full,
     )
-
-
-_ROOT: Final = ("anyOf", "oneOf", "allOf", "not", "enum", "if", "then", "else", "unevaluatedProperties")
-
-
-def relax(full: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
-    """Return a schema without what no provider takes at its root, and what was left out."""
-    lost = tuple(f"arguments: {key}" for key in _ROOT if key in full)
-    return {key: value for key, value in full.items() if key not in _ROOT} if lost else full, lost
-
-
-_STRUCTURE: Final = frozenset(
-    [
-        "properties",
-        "required",
-        "additionalProperties",
-        "unevaluatedProperties",
-        "items",
-        "prefixItems",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "enum",
-        "const",
-        "$ref",
-        "$defs",
-        "definitions",
-    ]
-)
-"""Keywords that the compiler rewrites one by one."""
-
-_ANNOTATIONS: Final = frozenset({
-    "title", "examples", "deprecated", "readOnly", "writeOnly", "$schema", "$id", "$comment", "discriminator",
-})  # fmt: skip
-_IMPOSSIBLE: Final = ("not", "if", "then", "else", "dependentSchemas", "dependentRequired", "$dynamicRef")
-_LOOK_AROUND: Final = re.compile(r"\(\?(?:[=!]|<[=!])")
-
-
-class _Compiler:
-    """Rewrites one schema into one dialect."""
-
-    def __init__(self, full: JsonObject, dialect: Dialect) -> None:
-        self._root: Any = full
-        self._dialect = dialect
-        self._open: list[str] = []
-        self._defs: dict[str, Schema] = {}
-        self._names = 0
-        self._properties = 0
-        self._enum_values = 0
-        self.lost: list[str] = []
-        self.optional = 0
-        self.unions = 0
-
-    def compile(self) -> Schema:
-        root = {key: value for key, value in self._root.items() if key not in ("$defs", "definitions")}
-        schema = self._schema(root, "arguments", 0)
-        if schema.get("type") != "object":
-            schema = {**schema, "type": "object"}
-        if self._defs:
-            schema["$defs"] = self._defs
-        self._check_limits()
-        return schema
-
-    def _schema(self, schema: Any, path: str, depth: int) -> Schema:
-        if not isinstance(schema, Mapping) or (not schema and self._dialect.closed_only):
-            msg = f"{path} may be anything"
-            raise _NotStrictError(msg)
-        for key in _IMPOSSIBLE:
-            if key in schema:
-                msg = f"{path} says {key!r}"
-                raise _NotStrictError(msg)
-        if "$ref" in schema:
-            return self._reference(schema, path, depth)
-        schema = self._merged(schema, path)
-        made: Schema = {}
-        words: list[str] = []
-        for key, value in schema.items():
-            self._keyword(made, words, key, value, path)
-        self._union(made, schema, path, depth)
-        if _is(schema, "object") or "properties" in schema:
-            self._object(made, schema, path, depth + 1)
-        if _is(schema, "array") or "items" in schema or "prefixItems" in schema:
-            self._array(made, words, schema, path, depth)
-        self._enum(made, schema, path)
-        if self._dialect.closed_only and not made.keys() & {"type", "anyOf", "enum", "$ref"}:
-            msg = f"{path} may be anything"
-            raise _NotStrictError(msg)
-        if words and self._dialect.explains:
-            described = made.get("description", "")
-            made["description"] = f"{described} ({'; '.join(words)})".strip()
-        return made
-
-    def _keyword(self, made: Schema, words: list[str], key: str, value: Any, path: str) -> None:
-        if self._enforces(key, value):
-            made[key] = value
-        elif key == "default":
-            words.append(f"default: {json.dumps(value, ensure_ascii=False)}")
-        elif key not in _STRUCTURE | _ANNOTATIONS:
-            self.lost.append(f"{path}: {key}")
-            words.append(f"{key}: {json.dumps(value, ensure_ascii=False)}")
-
-    def _enforces(self, key: str, value: Any) -> bool:
-        match key:
-            case "type" | "description":
-                return True
-            case "format":
-                return value in self._dialect.formats
-            case "pattern":
-                return key in self._dialect.keywords and not _LOOK_AROUND.search(str(value))
-            case "minItems":
-                return key in self._dialect.keywords or value in (0, 1)
-            case _:
-                return key in self._dialect.keywords
-
-    def _merged(self, schema: Mapping[str, Any], path: str) -> Mapping[str, Any]:
-        parts = schema.get("allOf")
-        if parts is None:
-            return schema
-        if len(parts) == 1 and isinstance(parts[0], Mapping):
-            rest = {key: value for key, value in schema.items() if key != "allOf"}
-            inner = self._resolve(parts[0], path) if "$ref" in parts[0] else parts[0]
-            return {**inner, **rest}
-        msg = f"{path} says 'allOf'"
-        raise _NotStrictError(msg)
-
-    def _union(self, made: Schema, schema: Mapping[str, Any], path: str, depth: int) -> None:
-        arms = schema.get("anyOf") or schema.get("oneOf")
-        if arms:
-            if "oneOf" in schema:
-                self.lost.append(f"{path}: that only one form may fit")
-            made["anyOf"] = [self._schema(arm, path, depth) for arm in arms]
-            made.pop("type", None)
-
-    def _object(self, made: Schema, schema: Mapping[str, Any], path: str, depth: int) -> None:
-        rest = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
-        if self._dialect.closed_only:
-            if rest not in (None, False) or (rest is None and "properties" not in schema):
-                msg = f"{path} is an object of any keys"
-                raise _NotStrictError(msg)
-            made["additionalProperties"] = False
-        made["type"] = schema.get("type", "object")
-        if self._dialect.max_depth is not None and depth > self._dialect.max_depth:
-            msg = f"{path} is nested deeper than {self._dialect.max_depth} objects"
-            raise _NotStrictError(msg)
-        required = list(schema.get("required", []))
-        properties: Schema = {}
-        for name, inner in schema.get("properties", {}).items():
-            place = name if path == "arguments" else f"{path}.{name}"
-            made_inner = self._schema(inner, place, depth)
-            if name not in required:
-                self.optional += 1
-                if self._dialect.all_required:
-                    made_inner = _nullable(made_inner)
-            if "anyOf" in made_inner or isinstance(made_inner.get("type"), list):
-                self.unions += 1
-            self._properties += 1
-            self._names += len(name)
-            properties[name] = made_inner
-        made["properties"] = properties
-        made["required"] = list(properties) if self._dialect.all_required else required
-
-    def _array(self, made: Schema, words: list[str], schema: Mapping[str, Any], path: str, depth: int) -> None:
-        prefix = schema.get("prefixItems")
-        if prefix is not None:
-            distinct: list[Schema] = []
-            for place, item in enumerate(prefix):
-                inner = self._schema(item, f"{path}.{place}", depth)
-                if inner not in distinct:
-                    distinct.append(inner)
-            made["items"] = distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
-            if len(distinct) > 1:
-                self.lost.append(f"{path}: which item is of which type")
-                words.append("in this order: " + ", ".join(str(item.get("type", "value")) for item in prefix))
-        elif "items" in schema:
-            made["items"] = self._schema(schema["items"], f"{path}[]", depth)
-        elif self._dialect.closed_only:
-            msg = f"{path} is a list of anything"
-            raise _NotStrictError(msg)
-        else:
-            made["items"] = {}
-
-    def _enum(self, made: Schema, schema: Mapping[str, Any], path: str) -> None:
-        values = schema.get("enum", [schema["const"]] if "const" in schema else None)
-        if values is None:
-            return
-        if not self._dialect.integer_enums and any(not isinstance(value, str) for value in values):
-            made["type"] = "string"
-            values = [value if isinstance(value, str) else json.dumps(value) for value in values]
-        made["enum"] = list(values)
-        self._enum_values += len(values)
-        size = sum(len(value) for value in values if isinstance(value, str))
-        self._names += size
-        if len(values) > _LONG_ENUM and size > _LONG_ENUM_CHARS and self._dialect.max_enum_values is not None:
-            msg = f"{path} has an enum of more than {_LONG_ENUM_CHARS} characters"
-            raise _NotStrictError(msg)
-
-    def _resolve(self, schema: Mapping[str, Any], path: str) -> Mapping[str, Any]:
-        name = str(schema["$ref"]).removeprefix("#/$defs/").removeprefix("#/definitions/")
-        definitions = self._root.get("$defs", self._root.get("definitions", {}))
-        if name not in definitions:
-            msg = f"{path} refers to {schema['$ref']!r}"
-            raise _NotStrictError(msg)
-        found: Mapping[str, Any] = definitions[name]
-        return found
-
-    def _reference(self, schema: Mapping[str, Any], path: str, depth: int) -> Schema:
-        name = str(schema["$ref"]).removeprefix("#/$defs/").removeprefix("#/definitions/")
-        siblings = {key: value for key, value in schema.items() if key != "$ref"}
-        recursive = name in self._open or self._holds_itself(name)
-        if recursive and not self._dialect.recursion:
-            msg = f"{path}: {name} holds itself, which {self._dialect.name} does not take"
-            raise _NotStrictError(msg) if self._dialect.references else _RefusedError(msg)
-        target = self._resolve(schema, path)
-        if not recursive and (siblings or not self._dialect.references):
-            return self._schema({**target, **siblings}, path, depth)
-        if siblings.keys() - {"default"}:
-            self.lost.extend(f"{path}: {key}" for key in siblings)
-        if name not in self._defs and name not in self._open:
-            self._open.append(name)
-            self._defs[name] = self._schema(target, name, depth)
-            self._open.remove(name)
-        return {"$ref": f"#/$defs/{name}"}
-
-    def _holds_itself(self, name: str) -> bool:
-        definitions = self._root.get("$defs", self._root.get("definitions", {}))
-        seen: set[str] = set()
-        pending = [definitions.get(name)]
-        while pending:
-            for reference in _references(pending.pop()):
-                if reference == name:
-                    return True
-                if reference not in seen:
-                    seen.add(reference)
-                    pending.append(definitions.get(reference))
-        return False
-
-    def _check_limits(self) -> None:
-        dialect = self._dialect
-        for what, count, limit in (
-            ("properties", self._properties, dialect.max_properties),
-            ("enum values", self._enum_values, dialect.max_enum_values),
-            ("characters of names and enums", self._names, dialect.max_name_chars),
-        ):
-            if limit is not None and count > limit:
-                msg = f"the arguments have {count} {what}; {dialect.name} takes {limit}"
-                raise _NotStrictError(msg)
-
-
-_LONG_ENUM: Final = 250
-_LONG_ENUM_CHARS: Final = 15_000
-
-
-def _is(schema: Mapping[str, Any], kind: str) -> bool:
-    kinds = schema.get("type")
-    return kinds == kind or (isinstance(kinds, list) and kind in kinds)
-
-
-def _nullable(schema: Schema) -> Schema:
-    if "anyOf" in schema:
-        arms = schema["anyOf"]
-        return schema if {"type": "null"} in arms else {**schema, "anyOf": [*arms, {"type": "null"}]}
-    kinds = schema.get("type")
-    if isinstance(kinds, list) and "null" in kinds:
-        return schema
-    described = {key: schema[key] for key in ("description",) if key in schema}
-    inner = {key: value for key, value in schema.items() if key != "description"}
-    return {"anyOf": [inner, {"type": "null"}], **described}
-
-
-def _references(schema: Any) -> list[str]:
-    found: list[str] = []
-    pending = [schema]
-    while pending:
-        place = pending.pop()
-        if isinstance(place, Mapping):
-            reference = place.get("$ref")
-            if isinstance(reference, str):
-                found.append(reference.removeprefix("#/$defs/").removeprefix("#/definitions/"))
-            pending.extend(place.values())
-        elif isinstance(place, list):
-            pending.extend(place)
-    return found

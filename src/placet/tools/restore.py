@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from placet.tools.root_forms import definition
 from placet.values.json import Json
 
 
@@ -28,8 +29,7 @@ def _arms(root: Any, schema: Any, seen: tuple[str, ...] = ()) -> list[Mapping[st
     arms: list[Mapping[str, Any]] = [schema]
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference not in seen:
-        name = reference.removeprefix("#/$defs/").removeprefix("#/definitions/")
-        arms += _arms(root, root.get("$defs", root.get("definitions", {})).get(name), (*seen, reference))
+        arms += _arms(root, definition(root, reference), (*seen, reference))
     for key in ("anyOf", "oneOf", "allOf"):
         for arm in schema.get(key, ()):
             arms += _arms(root, arm, seen)

@@ -6,7 +6,8 @@ from typing import Any, Final, assert_never
 
 from placet.errors import ConfigurationError, ToolDefinitionError
 from placet.tools.dialects import FORMS, Form, RequestLimits
-from placet.tools.provider_schema import CompiledSchema, Strictness, compile_schema, relax
+from placet.tools.provider_schema import CompiledSchema, Strictness, compile_schema
+from placet.tools.root_forms import relax
 from placet.values.json import JsonObject
 from placet.values.tool import Effect, ToolSpec
 
