@@ -78,6 +78,14 @@ def test_a_whole_call_said_again_is_one(where: dict[str, Any]) -> None:
     assert said(put_together([whole], [whole])) == [("get_rate", '{"city": "Oslo"}')]
 
 
+def test_another_id_at_the_same_index_is_another_call_even_before_arguments_come() -> None:
+    calls = put_together(
+        [part("ping", "", index=0, id="a")], [part("pong", "", index=0, id="b")], [part(None, "{}", index=0)]
+    )
+
+    assert said(calls) == [("ping", ""), ("pong", "{}")]
+
+
 def test_another_call_under_the_same_id_is_another_call() -> None:
     calls = put_together(
         [part("get_rate", '{"city": "Oslo"}', index=0, id="call_0")],

@@ -8,7 +8,7 @@ import pytest
 
 from placet.models.call_ids import MISTRAL_CALL_IDS, OPENAI_CALL_IDS, make_unique
 from placet.models.chat_messages import ChatMessages
-from placet.models.history import NO_RESULT, HistoryWriter, Turn
+from placet.models.history import NO_RESULT, Exchange, HistoryWriter, Turn
 from placet.models.quirks import QUIRKS
 from placet.values.call import ToolCall, ToolResult
 from placet.values.message import AssistantMessage, Message, ToolMessage, Transcript, UserMessage
@@ -210,7 +210,22 @@ def test_a_result_that_comes_later_is_written() -> None:
 
     writer.write(Transcript(messages))
 
-    assert counting.written[-1] != counting.written[-2]
+    dangling, answered = counting.written[1:]
+    assert isinstance(dangling, Exchange)
+    assert isinstance(answered, Exchange)
+    assert (dangling.results[0].content, answered.results[0].content) == (NO_RESULT, "pong")
+
+
+def test_an_equal_message_of_another_run_is_another_message() -> None:
+    """What was written is found by identity: the results may differ where the answers are equal."""
+    writer = HistoryWriter(ChatMessages(QUIRKS["compatible"], "here").write_turn, OPENAI_CALL_IDS, "here")
+    answer = AssistantMessage(calls=(PING,))
+
+    first = writer.write(Transcript([GO, answer, PONG]))
+    second = writer.write(Transcript([GO, answer, ToolMessage((ToolResult("c1", "other"),))]))
+
+    assert b"pong" in first[1]
+    assert b"other" in second[1]
 
 
 def test_what_is_kept_is_bounded() -> None:

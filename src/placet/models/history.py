@@ -6,13 +6,14 @@ are, they make the provider refuse every further request of the conversation.
 """
 
 import json
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from placet.models.call_ids import CallIdRule
 from placet.values.call import ToolResult
-from placet.values.message import AssistantMessage, Message, ToolMessage, Transcript, UserMessage
+from placet.values.message import AssistantMessage, ToolMessage, Transcript, UserMessage
 
 NO_RESULT: Final = (
     "no result was recorded for this call: it may or may not have run; do not assume either, and ask if it matters"
@@ -37,33 +38,38 @@ class Exchange:
 
 Turn: TypeAlias = UserMessage | Exchange
 
+Parts: TypeAlias = tuple[UserMessage | AssistantMessage, tuple[ToolMessage, ...]]
+"""The messages that a turn is made of."""
+
 WriteTurn: TypeAlias = Callable[[Turn, Sequence[str]], bytes]
 """From a turn and the ids of its calls on this wire to JSON: message objects with commas between."""
 
 
-def pair(transcript: Transcript) -> Iterator[tuple[Turn, tuple[Message, ...]]]:
-    """Yield the turns of a history, each with the messages it is made of.
+def split(transcript: Transcript) -> Iterator[Parts]:
+    """Yield each thing said, with the results that follow it.
 
-    Results that answer no call of the message before them are left out: no wire takes them.
+    Results that follow nothing are left out: no wire takes them.
     """
-    messages = list(transcript)
-    position = 0
-    while position < len(messages):
-        message = messages[position]
-        position += 1
-        if isinstance(message, UserMessage):
-            yield message, (message,)
-        elif isinstance(message, AssistantMessage):
-            end = position
-            while end < len(messages) and isinstance(messages[end], ToolMessage):
-                end += 1
-            parts = (message, *messages[position:end])
-            yield Exchange(message, _match_results(message, parts[1:])), parts
-            position = end
+    said: UserMessage | AssistantMessage | None = None
+    results: list[ToolMessage] = []
+    for message in transcript:
+        if isinstance(message, ToolMessage):
+            results.append(message)
+            continue
+        if said is not None:
+            yield said, tuple(results)
+        said = message
+        results = []
+    if said is not None:
+        yield said, tuple(results)
 
 
-def _match_results(answer: AssistantMessage, parts: Sequence[Message]) -> tuple[ToolResult, ...]:
-    left = [result for part in parts if isinstance(part, ToolMessage) for result in part.results]
+def make_turn(parts: Parts) -> Turn:
+    """Return what the messages of one turn say: one result for each call, in call order."""
+    answer, messages = parts
+    if isinstance(answer, UserMessage):
+        return answer
+    left = [result for message in messages for result in message.results]
     matched: list[ToolResult] = []
     for call in answer.calls:
         result = next((result for result in left if result.call_id == call.id), None)
@@ -72,16 +78,17 @@ def _match_results(answer: AssistantMessage, parts: Sequence[Message]) -> tuple[
         else:
             left.remove(result)
         matched.append(result)
-    return tuple(matched)
+    return Exchange(answer, tuple(matched))
 
 
 @dataclass(frozen=True, slots=True)
 class _Written:
     """A turn as JSON, with the messages that it was made from: their identity is the key."""
 
-    parts: tuple[Message, ...]
+    parts: Parts
     ids: tuple[str, ...]
     content: bytes
+    clashes: bool = False
 
 
 class HistoryWriter:
@@ -110,20 +117,22 @@ class HistoryWriter:
         """Return the turns of a history as JSON, ready to be joined with commas."""
         taken: set[str] = set()
         contents: list[bytes] = []
-        for turn, parts in pair(transcript):
+        for parts in split(transcript):
             written = self._kept.get(id(parts[0]))
             if written is None or not _is_same(written.parts, parts):
-                written = self._keep(parts, turn)
-            if not taken.isdisjoint(written.ids) or len(set(written.ids)) != len(written.ids):
-                written = self._write_apart(parts, turn, taken)
-            taken.update(written.ids)
+                written = self._keep(parts)
+            if written.ids:
+                if written.clashes or not taken.isdisjoint(written.ids):
+                    written = self._write_apart(parts, taken)
+                taken.update(written.ids)
             if written.content:
                 contents.append(written.content)
         return contents
 
-    def _keep(self, parts: tuple[Message, ...], turn: Turn) -> _Written:
+    def _keep(self, parts: Parts) -> _Written:
+        turn = make_turn(parts)
         ids = tuple(self._name(turn, call.id) for call in turn.answer.calls) if isinstance(turn, Exchange) else ()
-        written = _Written(parts, ids, self._write(turn, ids))
+        written = _Written(parts, ids, self._write(turn, ids), clashes=len(set(ids)) != len(ids))
         replaced = self._kept.pop(id(parts[0]), None)
         self._bytes += len(written.content) - (len(replaced.content) if replaced else 0)
         self._kept[id(parts[0])] = written
@@ -131,8 +140,9 @@ class HistoryWriter:
             self._bytes -= len(self._kept.pop(next(iter(self._kept))).content)
         return written
 
-    def _write_apart(self, parts: tuple[Message, ...], turn: Turn, taken: set[str]) -> _Written:
+    def _write_apart(self, parts: Parts, taken: set[str]) -> _Written:
         """Return a turn whose ids clash in this history, with ids of their own; it is not kept."""
+        turn = make_turn(parts)
         ids: list[str] = []
         for call in turn.answer.calls if isinstance(turn, Exchange) else ():
             name = self._name(turn, call.id)
@@ -146,8 +156,9 @@ class HistoryWriter:
         return call_id if own and call_id else self._rule.rewrite(call_id)
 
 
-def _is_same(left: tuple[Message, ...], right: tuple[Message, ...]) -> bool:
-    return len(left) == len(right) and all(one is other for one, other in zip(left, right, strict=True))
+def _is_same(left: Parts, right: Parts) -> bool:
+    """Whether both are the same objects, not merely equal ones."""
+    return left[0] is right[0] and len(left[1]) == len(right[1]) and all(map(operator.is_, left[1], right[1]))
 
 
 def write_json(value: object) -> bytes:
