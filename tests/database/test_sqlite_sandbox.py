@@ -1,6 +1,7 @@
 # ruff: noqa: S608 - the queries are what is tested
 import asyncio
 import sqlite3
+import threading
 import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -12,6 +13,8 @@ import pytest
 from placet.database.answer import Fix, Rows, SqlRefusal
 from placet.database.caps import Caps
 from placet.database.relation import Relation
+from placet.database.sqlite_access import Access
+from placet.database.sqlite_pool import SqlitePool, SqliteSession
 from placet.database.sqlite_sandbox import SqliteSandbox
 from placet.errors import ConfigurationError
 from tests.database.sandbox_cases import SQLITE_CASES, Case
@@ -335,3 +338,79 @@ def test_a_sandbox_answers_in_the_thread_that_asks(shop: Path) -> None:
     assert isinstance(sandbox.query_here("SELECT 1"), Rows)
     assert isinstance(sandbox.query_here(BOMBS["recursion"]), SqlRefusal)
     asyncio.run(sandbox.close())
+
+
+async def test_a_value_that_grows_too_large_is_stopped_by_its_size(sandbox: SqliteSandbox) -> None:
+    assert (await refuse(sandbox, BOMBS["doubling"])).code == "too_large"
+
+
+async def test_no_more_patterns_are_matched_than_can_be_in_time(sandbox: SqliteSandbox) -> None:
+    patterns = " OR ".join(f"name LIKE '%{number}'" for number in range(31))
+    answer = await refuse(sandbox, f"SELECT name FROM counties WHERE {patterns}")
+
+    assert answer.code == "too_large"
+    assert (await refuse(sandbox, f"SELECT 1 FROM counties WHERE name LIKE '{'%a' * 60}'")).code == "too_large"
+
+
+def test_a_connection_cannot_write_even_when_nothing_authorises_it(shop: Path) -> None:
+    pool = SqlitePool(shop, CAPS, lambda _: Access({}, frozenset(), frozenset()))
+    connection = pool.connect()
+
+    assert connection.execute("PRAGMA query_only").fetchone() == (1,)
+    assert connection.execute("PRAGMA temp_store").fetchone() == (1,)
+    connection.execute("PRAGMA query_only = 0")
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        connection.execute("DELETE FROM orders")
+    connection.close()
+
+
+def test_an_interrupt_that_comes_too_late_ends_nothing(shop: Path) -> None:
+    pool = SqlitePool(shop, CAPS, lambda _: Access({}, frozenset(), frozenset()))
+    session = SqliteSession(pool.connect(), Access({}, frozenset(), frozenset()), Caps())
+    first = session.begin(time.monotonic())
+    session.end()
+    session.begin(time.monotonic())
+
+    def interrupt_the_first() -> int:
+        session.interrupt(first)
+        return 1
+
+    session.connection.create_function("interrupt_the_first", 0, interrupt_the_first)
+    answer = session.fetch("SELECT interrupt_the_first(), count(*) FROM orders a JOIN orders b ON a.id = b.id")
+
+    assert isinstance(answer, Rows)
+    session.connection.close()
+
+
+async def test_one_who_waits_is_answered_though_sqlite_is_deaf(shop: Path) -> None:
+    pool = SqlitePool(shop, CAPS, lambda _: Access({}, frozenset(), frozenset()))
+    ended = threading.Event()
+
+    def sleep(_: SqliteSession) -> Rows:
+        ended.wait(5)
+        return Rows(columns=(), rows=())
+
+    started = time.monotonic()
+    answer = await pool.use(sleep)
+    ended.set()
+    pool.close()
+
+    assert isinstance(answer, SqlRefusal)
+    assert time.monotonic() - started < CAPS.timeout.total_seconds() + 0.5
+
+
+def test_rows_that_come_too_late_are_not_shown(shop: Path) -> None:
+    pool = SqlitePool(shop, CAPS, lambda _: Access({}, frozenset(), frozenset()))
+    session = SqliteSession(pool.connect(), Access({}, frozenset(), frozenset()), CAPS)
+    session.begin(time.monotonic() - 10)
+
+    assert isinstance(session.fetch("SELECT 1"), SqlRefusal)
+    session.connection.close()
+
+
+def test_of_all_that_sqlite_may_do_it_may_read() -> None:
+    access = Access({"orders": frozenset({"id"})}, frozenset(), frozenset())
+    allowed = [action for action in range(100) if access(action, "orders", "id", "main", None) == sqlite3.SQLITE_OK]
+
+    assert allowed == [sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE]
+    assert access(sqlite3.SQLITE_READ, "orders", "id", "temp", None) == sqlite3.SQLITE_DENY

@@ -20,6 +20,8 @@ class Access:
     Args:
         columns: Open columns by table, all in lower case.
         views: Open views, and the views inside them: their bodies may read what the asker may not.
+            SQLite names a `WITH` as the source of a read in the same way, so a query must not
+            give one of these names to a `WITH`.
         hidden: Tables and views that are not open.
         functions: Further functions that are granted.
     """
@@ -39,14 +41,6 @@ class Access:
         """Forget the last query; the next one defines these names itself."""
         self._with = names_of_with
         self.denied = None
-
-    def shadowed(self, names_of_with: frozenset[str]) -> str | None:
-        """Return a name of `WITH` that is a view's too, or None.
-
-        SQLite names both as the source of a read, so that a `WITH` of that name would read
-        with the view's rights.
-        """
-        return next(iter(sorted(names_of_with & self._views)), None)
 
     def __call__(
         self, action: int, first: str | None, second: str | None, database: str | None, source: str | None

@@ -11,7 +11,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
@@ -139,9 +140,7 @@ class SqlitePool:
         """
         uri = f"file:{quote(str(self._path.absolute()))}?mode={self._mode}"
         try:
-            connection = sqlite3.connect(
-                uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=0, timeout=1.0
-            )
+            connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=1.0)
             connection.text_factory = _decode
             for pragma in ("trusted_schema = 0", "temp_store = 1", "cache_size = -8000", "cell_size_check = 1"):
                 connection.execute(f"PRAGMA {pragma}")
@@ -163,18 +162,23 @@ class SqlitePool:
                 )
         else:
             await self._free.acquire()
-        started = time.monotonic()
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[SqlAnswer] = loop.create_future()
         session = self._take()
-        use = session.begin(started)
-        future = self._threads.submit(self._work, session, work)
-        waiter = asyncio.wrap_future(future)
-        waiter.add_done_callback(self._release)
+        use = session.begin(time.monotonic())
+
+        def run() -> None:
+            answer = self._work(session, work)
+            with suppress(RuntimeError):  # the loop is closed, so nobody waits
+                loop.call_soon_threadsafe(self._deliver, answered, answer)
+
+        timer = loop.call_later(self._caps.timeout.total_seconds() + GRACE, _answer, answered, timed_out(self._caps))
+        self._threads.submit(run)
         try:
-            await asyncio.wait({waiter}, timeout=self._caps.timeout.total_seconds() + GRACE)
+            return await answered
         finally:
-            if not future.done():
-                session.interrupt(use)
-        return waiter.result() if waiter.done() else timed_out(self._caps)
+            timer.cancel()
+            session.interrupt(use)  # nothing, when it has ended
 
     def use_here(self, work: Work) -> SqlAnswer:
         """Return what a piece of work answers, in this very thread."""
@@ -199,6 +203,9 @@ class SqlitePool:
     def _work(self, session: SqliteSession, work: Work) -> SqlAnswer:
         try:
             return work(session)
+        except Exception as error:  # noqa: BLE001 - whatever broke, there is no answer
+            detail = f"{type(error).__name__}: {error}"
+            return SqlRefusal(code="internal", message="the database failed", fix=Fix.OPERATOR, detail=detail)
         finally:
             session.end()
             if self._is_closed:
@@ -206,10 +213,14 @@ class SqlitePool:
             else:
                 self._idle.append(session)
 
-    def _release(self, ended: "asyncio.Future[SqlAnswer] | Future[SqlAnswer]") -> None:
+    def _deliver(self, answered: "asyncio.Future[SqlAnswer]", answer: SqlAnswer) -> None:
         self._free.release()
-        if not ended.cancelled():
-            ended.exception()  # looked at, so that an abandoned one is not reported as forgotten
+        _answer(answered, answer)
+
+
+def _answer(answered: "asyncio.Future[SqlAnswer]", answer: SqlAnswer) -> None:
+    if not answered.done():
+        answered.set_result(answer)
 
 
 def _decode(text: bytes) -> str:

@@ -30,7 +30,15 @@ from placet.database.sqlite_access import Access
 from placet.database.sqlite_errors import explain, unknown_column, unknown_function, unknown_relation
 from placet.database.sqlite_policy import LONGEST_PATTERN, MOST_MATCHES
 from placet.database.sqlite_pool import SqlitePool, SqliteSession
-from placet.database.sqlite_text import Token, count_matches, find_unbounded_search, is_query, names_of_with, tokens
+from placet.database.sqlite_text import (
+    Token,
+    count_matches,
+    find_unbounded_search,
+    is_plain,
+    is_query,
+    names_of_with,
+    tokens,
+)
 from placet.errors import ConfigurationError
 
 VALUE_BYTES: Final = 200_000
@@ -123,44 +131,52 @@ class SqliteSandbox:
 
     async def query(self, sql: str) -> SqlAnswer:
         """Return the rows of one SELECT, or why there are none. Never later than the time and half a second."""
-        words = tokens(sql) if len(sql) <= self.caps.query_characters else ()
-        refusal = self._look_at(sql, words)
-        return refusal or await self._pool.use(lambda session: self._fetch(session, sql, words))
+        looked = self._look_at(sql)
+        if isinstance(looked, SqlRefusal):
+            return looked
+        return await self._pool.use(lambda session: self._fetch(session, sql, looked))
 
     def query_here(self, sql: str) -> SqlAnswer:
         """Return the same in this very thread, which waits."""
-        words = tokens(sql) if len(sql) <= self.caps.query_characters else ()
-        refusal = self._look_at(sql, words)
-        return refusal or self._pool.use_here(lambda session: self._fetch(session, sql, words))
+        looked = self._look_at(sql)
+        if isinstance(looked, SqlRefusal):
+            return looked
+        return self._pool.use_here(lambda session: self._fetch(session, sql, looked))
 
-    def _look_at(self, sql: str, words: tuple[Token, ...]) -> SqlRefusal | None:
-        if len(sql) > self.caps.query_characters or len(words) > self.caps.tokens:
-            message = f"the query is too long: at most {self.caps.query_characters} characters are read"
-            return SqlRefusal(code="too_long", message=message, fix=Fix.NARROW)
-        if not is_query(words):
+    def _look_at(self, sql: str) -> frozenset[str] | SqlRefusal:
+        """Return what the text defines by `WITH`, or why it is not even begun."""
+        if not is_query(sql):
             message = "only SELECT, WITH … SELECT and VALUES are run here; nothing can be changed"
             return SqlRefusal(code="not_a_query", message=message, fix=Fix.POLICY)
+        if is_plain(sql):
+            return frozenset()
+        words = tokens(sql) if len(sql) <= self.caps.query_characters else ()
+        if not words or len(words) > self.caps.tokens:
+            message = f"the query is too long: at most {self.caps.query_characters} characters are read"
+            return SqlRefusal(code="too_long", message=message, fix=Fix.NARROW)
+        return self._look_at_words(words)
+
+    def _look_at_words(self, words: tuple[Token, ...]) -> frozenset[str] | SqlRefusal:
         if count_matches(words) > MOST_MATCHES:
             message = f"more than {MOST_MATCHES} LIKE and GLOB in one query"
             return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW)
         if search := find_unbounded_search(words):
             message = f"{search.text} needs the text that it looks for written out, in single quotes"
             return SqlRefusal(code="too_large", message=message, fix=Fix.SQL, position=search.position)
-        return None
-
-    def _fetch(self, session: SqliteSession, sql: str, words: tuple[Token, ...]) -> SqlAnswer:
-        access = session.access
         names = names_of_with(words)
-        if shadowed := access.shadowed(names):
-            message = f"the WITH {shadowed!r} has the name of a view"
+        if shadowed := sorted(names & self._views):
+            message = f"the WITH {shadowed[0]!r} has the name of a view"
             return SqlRefusal(code="shadowed", message=message, fix=Fix.SQL, hint="call it otherwise")
-        access.begin(names)
+        return names
+
+    def _fetch(self, session: SqliteSession, sql: str, names: frozenset[str]) -> SqlAnswer:
+        session.access.begin(names)
         try:
             return session.fetch(sql)
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
                 return session.timed_out()
-            return self._explain(error, sql, words, access)
+            return self._explain(error, sql, tokens(sql), session.access)
 
     def _explain(self, error: sqlite3.Error, sql: str, words: tuple[Token, ...], access: Access) -> SqlRefusal:
         """Say what is wrong, without a difference between what is hidden and what is not there."""

@@ -12,20 +12,23 @@ from typing import Final
 
 _TOKEN: Final = re.compile(
     r"""
-    (?P<blank>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))
-    |(?P<string>'(?:[^']|'')*')
-    |(?P<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])
+    (?P<blank>\s++|--[^\n]*+|/\*.*?(?:\*/|\Z))
+    |(?P<string>'(?:[^']++|'')*+')
+    |(?P<quoted>"(?:[^"]++|"")*+"|`(?:[^`]++|``)*+`|\[[^\]]*+\])
     |(?P<number>0[xX][0-9a-fA-F]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
-    |(?P<word>[A-Za-z_\u0080-\U0010ffff][\w$\u0080-\U0010ffff]*)
+    |(?P<word>[A-Za-z_\u0080-\U0010ffff][\w$\u0080-\U0010ffff]*+)
     |(?P<sign>.)
     """,
     re.VERBOSE | re.DOTALL,
 )
 """https://www.sqlite.org/lang_expr.html and tokenize.c; block comments are not nested."""
 
-_OPENING_WORDS: Final = frozenset({"select", "with", "values"})
+_OPENING: Final = re.compile(r"(?>\s++|--[^\n]*+|/\*.*?\*/)*+(?:select|with|values)\b", re.IGNORECASE | re.DOTALL)
+_NOTABLE: Final = re.compile("with|like|glob|instr|replace|trim", re.IGNORECASE)
 _SEARCHING: Final = frozenset({"instr", "replace", "trim", "ltrim", "rtrim"})
 _LONGEST_NEEDLE: Final = 100
+_PLAIN_CHARACTERS: Final = 2_000
+"""So few characters hold no more tokens than may be."""
 _MATCHING: Final = frozenset({"like", "glob"})
 
 
@@ -52,9 +55,14 @@ def tokens(sql: str) -> tuple[Token, ...]:
     )
 
 
-def is_query(words: Sequence[Token]) -> bool:
-    """Return whether the text begins as a query does. EXPLAIN does not."""
-    return bool(words) and words[0].kind == "word" and words[0].text in _OPENING_WORDS
+def is_query(sql: str) -> bool:
+    """Return whether a text begins as a query does. EXPLAIN does not."""
+    return _OPENING.match(sql) is not None
+
+
+def is_plain(sql: str) -> bool:
+    """Return whether a text has nothing in it for which its tokens would have to be looked at."""
+    return len(sql) < _PLAIN_CHARACTERS and _NOTABLE.search(sql) is None
 
 
 def names_of_with(words: Sequence[Token]) -> frozenset[str]:
