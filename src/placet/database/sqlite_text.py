@@ -76,7 +76,7 @@ def names_of_with(words: Sequence[Token]) -> frozenset[str]:
 
 def count_matches(words: Sequence[Token]) -> int:
     """Return how many LIKE and GLOB there are. Each may look at a whole value for every letter of its pattern."""
-    return sum(word.text in _MATCHING for word in words)
+    return sum(word.text in _MATCHING and word.kind != "string" for word in words)
 
 
 def find_unbounded_search(words: Sequence[Token]) -> Token | None:
