@@ -25,11 +25,13 @@ class Terminal:
         pid: The process.
         master: The other end of its terminal.
         seen: All that it has printed so far.
+        looked: How much of it, without colours, was waited for.
     """
 
     pid: int
     master: int
     seen: str = ""
+    looked: int = 0
 
     @staticmethod
     def open(arguments: list[str], folder: Path, environment: Mapping[str, str]) -> "Terminal":
@@ -43,13 +45,13 @@ class Terminal:
         return Terminal(pid, master)
 
     def wait_for(self, text: str) -> str:
-        """Return what was printed until a text has come, without colours."""
-        start = len(self.seen)
+        """Return what was printed since the text waited for before, until this one, without colours."""
         end = time.monotonic() + PATIENCE
-        while text not in self._plain(start):
+        while (place := self.plain.find(text, self.looked)) < 0:
             if not self._read(end - time.monotonic()):
                 raise AssertionError(f"{text!r} did not come; there was {self.seen[-2000:]!r}")
-        return self._plain(start)
+        start, self.looked = self.looked, place + len(text)
+        return self.plain[start : self.looked]
 
     def type(self, line: str) -> None:
         """Type a line and press return."""
@@ -67,8 +69,10 @@ class Terminal:
         os.close(self.master)
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
-    def _plain(self, start: int) -> str:
-        return _CONTROL.sub("", self.seen[start:])
+    @property
+    def plain(self) -> str:
+        """All that was printed, without colours."""
+        return _CONTROL.sub("", self.seen)
 
     def _read(self, seconds: float) -> bool:
         if seconds <= 0 or not select.select([self.master], [], [], seconds)[0]:

@@ -49,27 +49,39 @@ _AT_ONCE: Final = 1000
 
 
 @command(audit, "tail")
-async def tail(
+def tail(
     door: Door,
     last: Annotated[int, typer.Option("-n", "--last", min=0, help="How many records.")] = 20,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes, until Ctrl-C.")] = False,
 ) -> Ended:
     """Print the newest records, oldest first."""
-    seen: dict[str, int] = {}
-    found = [record async for record in door.agent.store.read(last=max(last, _AT_ONCE if follow else last))]
-    for record in found:
-        seen[record.writer] = max(record.sequence, seen.get(record.writer, 0))
-    _print(door, found[len(found) - last :] if last < len(found) else found)
+    followed: dict[str, int] = {}
+    found = door.wait(_unseen(door, max(last, _AT_ONCE) if follow else last, followed))
+    _print(door, found[max(0, len(found) - last) :])
     if not found and not follow and not door.screen.as_json:
         door.screen.note(Text(f"{GAP}{door.say(EMPTY_LOG)}", style="dim"))
-    while follow:
-        await asyncio.sleep(FOLLOW_SECONDS)
-        newest = [record async for record in door.agent.store.read(last=_AT_ONCE)]
-        fresh = [record for record in newest if record.sequence > seen.get(record.writer, 0)]
-        for record in fresh:
-            seen[record.writer] = record.sequence
-        _print(door, fresh)
+    try:
+        while follow:
+            door.wait(asyncio.sleep(FOLLOW_SECONDS))
+            _print(door, door.wait(_unseen(door, _AT_ONCE, followed)))
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED  # that is how following ends; nothing was cancelled
     return Exit.OK
+
+
+async def _unseen(door: Door, last: int, seen: dict[str, int]) -> list[AuditRecord]:
+    """Return which of the newest records are new, and note how far every chain is now.
+
+    Args:
+        door: Whose log.
+        last: How many of the newest records are looked at.
+        seen: By writer, the last place that was seen.
+    """
+    newest = [record async for record in door.agent.store.read(last=last)]
+    fresh = [record for record in newest if record.sequence > seen.get(record.writer, 0)]
+    for record in fresh:
+        seen[record.writer] = record.sequence
+    return fresh
 
 
 @command(audit, "show")

@@ -186,7 +186,8 @@ def complain() -> str:
 
 
 TOOLS: tuple[Tool, ...] = (
-    get_order_status, cancel_order, change_address, add_note, mark_slowly, count_orders, dawdle, ponder, read_mail, complain,
+    get_order_status, cancel_order, change_address, add_note, mark_slowly, count_orders, dawdle, ponder, read_mail,
+    complain,
 )  # fmt: skip
 
 
