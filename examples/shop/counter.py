@@ -1,10 +1,10 @@
 """The open shop: what its tools find as `context.deps`, and who is known in it."""
 
 import contextlib
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Self
 
-from placet.errors import StoreError
+from placet.errors import ConfigurationError, StoreError
 from placet.values.principal import Principal
 from shop.customers import find_customer
 from shop.database import ShopDatabase
@@ -16,7 +16,7 @@ from shop.weather_service import WeatherService
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    """What the tools work on.
+    """What the tools work on. Made by `open_shop`.
 
     Attributes:
         database: Customers, orders and stock.
@@ -25,24 +25,33 @@ class Shop:
 
     database: ShopDatabase
     weather: WeatherClient
+    _opened: contextlib.ExitStack = field(default_factory=contextlib.ExitStack, repr=False, compare=False)
+
+    def close(self) -> None:
+        """Close what `open_shop` has opened."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
-@contextlib.asynccontextmanager
-async def open_shop(settings: ShopSettings) -> AsyncGenerator[Shop]:
-    """Open the shop for as long as the block lasts, with a weather service of its own if none is set.
+def open_shop(settings: ShopSettings) -> Shop:
+    """Open the shop, with a weather service of its own if none is set.
 
     Raises:
-        ShopDataError: There is no shop in that file.
+        ConfigurationError: There is no shop in that file.
     """
-    with contextlib.ExitStack() as stack:
-        database = ShopDatabase(settings.database)
-        stack.callback(database.close)
-        url = settings.weather_url or stack.enter_context(WeatherService()).url
-        weather = WeatherClient(url)
+    with contextlib.ExitStack() as opened:
         try:
-            yield Shop(database, weather)
-        finally:
-            await weather.close()
+            database = ShopDatabase(settings.database)
+        except ShopDataError as error:
+            raise ConfigurationError(str(error)) from error
+        opened.callback(database.close)
+        url = settings.weather_url or opened.enter_context(WeatherService()).url
+        return Shop(database, WeatherClient(url), opened.pop_all())
 
 
 class ShopDirectory:

@@ -1,4 +1,4 @@
-"""Makes the shop: `python -m shop.generate shop.db`. Six months, 40,000 orders a month, in seconds.
+"""Makes the shop: `python -m shop.generate`. Six months, 40,000 orders a month, in seconds.
 
 The same seed and the same day give the same shop, row by row.
 """
@@ -23,6 +23,7 @@ from shop.errors import ShopDataError
 from shop.invent import Batch, Plan, Row, invent_customers, invent_orders
 from shop.people import CUSTOMERS, ORDERS, RICE_IN_STOCK, STAFF, KnownOrder, day_placed
 from shop.places import COUNTRIES
+from shop.settings import DATABASE
 from shop.words import fold
 
 SEED: Final = 8842
@@ -231,7 +232,7 @@ def progress_bar() -> Generator[Report]:
 def main() -> None:
     """Make a shop from the command line."""
     parser = argparse.ArgumentParser(prog="python -m shop.generate", description=__doc__)
-    parser.add_argument("path", nargs="?", default="shop.db", type=Path, help="the file (default: %(default)s)")
+    parser.add_argument("path", nargs="?", default=DATABASE, type=Path, help="the file (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--today", type=date.fromisoformat, default=None, metavar="YYYY-MM-DD")
     parser.add_argument("--orders-per-month", type=int, default=ORDERS_PER_MONTH)

@@ -7,7 +7,7 @@ nobody reads the shop's sales off two of them, and so that 8842 can be as fresh 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from itertools import accumulate
+from itertools import accumulate, islice
 from random import Random
 from typing import Any, Final, TypeAlias
 
@@ -120,6 +120,7 @@ def invent_orders(plan: Plan, random: Random, customers: list[Row]) -> Iterator[
     inventor = _Inventor(random, start, (plan.today - start).days * DAY)
     for first in range(0, plan.orders, BATCH):
         batch = Batch()
+        inventor.draw(len(numbers[first : first + BATCH]))
         chosen = random.choices(buyers, cum_weights=loyalty, k=len(numbers[first : first + BATCH]))
         for number, moment, buyer in zip(numbers[first:], moments[first:], chosen, strict=False):
             inventor.invent(batch, number, moment, buyer)
@@ -142,21 +143,44 @@ def _moments(plan: Plan, random: Random, start: date) -> list[int]:
     return moments
 
 
+def _carriers(country: Country) -> list[tuple[int, str, str, int, str]]:
+    """Return each carrier: up to which percent it is drawn, its name, and its tracking number in three parts."""
+    shares = accumulate(share for share, _ in country.carriers.values())
+    made: list[tuple[int, str, str, int, str]] = []
+    for up_to, (name, (_, form)) in zip(shares, country.carriers.items(), strict=True):
+        digits = form.count("#")
+        before, _, after = form.partition("#" * digits)
+        made.append((up_to, name, before, digits, after))
+    return made
+
+
 class _Inventor:
-    """Invents one order after the other; holds what all of them need."""
+    """Invents one order after the other; holds what all of them need.
+
+    What many orders draw alike is drawn for a whole batch: one draw of thousands costs a
+    fifth of thousands of draws.
+    """
 
     def __init__(self, random: Random, start: date, now: int) -> None:
         self._random = random
         self._now = now
         self._days = [str(start + timedelta(days=day)) for day in range(now // DAY + 1)]
-        prices = {"BR": [p.price_brl for p in PRODUCTS], "RO": [p.price_ron for p in PRODUCTS]}
-        # What costs ten times as much is bought a third as often.
-        self._popularity = {code: list(accumulate(cost**-0.5 for cost in costs)) for code, costs in prices.items()}
-        self._prices = prices
-        self._carriers = {
-            code: ([*country.carriers], list(accumulate(share for share, _ in country.carriers.values())))
-            for code, country in COUNTRIES.items()
-        }
+        self._prices = {"BR": [p.price_brl for p in PRODUCTS], "RO": [p.price_ron for p in PRODUCTS]}
+        # What costs four times as much is bought half as often.
+        self._popularity = list(accumulate(cost**-0.5 for cost in self._prices["BR"]))
+        self._carriers = {code: _carriers(country) for code, country in COUNTRIES.items()}
+        self._lines: Iterator[int] = iter(())
+        self._products: Iterator[int] = iter(())
+        self._quantities: Iterator[int] = iter(())
+
+    def draw(self, orders: int) -> None:
+        """Draw what so many orders hold."""
+        choices = self._random.choices
+        lines = choices((1, 2, 3, 4, 5), cum_weights=_LINES, k=orders)
+        total = sum(lines)
+        self._lines = iter(lines)
+        self._products = iter(choices(range(len(PRODUCTS)), cum_weights=self._popularity, k=total))
+        self._quantities = iter(choices((1, 2, 3, 4), cum_weights=_QUANTITIES, k=total))
 
     def _text(self, seconds: int) -> str:
         return self._days[seconds // DAY] + _CLOCK[seconds % DAY]
@@ -183,13 +207,12 @@ class _Inventor:
         )
 
     def _items(self, batch: Batch, number: int, country: str) -> int:
-        draw = self._random
-        lines = draw.choices((1, 2, 3, 4, 5), cum_weights=_LINES)[0]
-        chosen = set(draw.choices(range(len(PRODUCTS)), cum_weights=self._popularity[country], k=lines))
-        amounts = draw.choices((1, 2, 3, 4), cum_weights=_QUANTITIES, k=len(chosen))
+        chosen = sorted(set(islice(self._products, next(self._lines))))
+        prices = self._prices[country]
         total = 0
-        for line, (product, quantity) in enumerate(zip(sorted(chosen), amounts, strict=True), 1):
-            price = self._prices[country][product]
+        for line, product in enumerate(chosen, 1):
+            price = prices[product]
+            quantity = next(self._quantities)
             batch.items.append((number, line, PRODUCTS[product].sku, quantity, price))
             total += quantity * price
         return total
@@ -197,11 +220,9 @@ class _Inventor:
     def _ship(self, batch: Batch, number: int, country: str, shipped: int, total: int) -> str:
         """Add the parcel, and what was paid back after it arrived; return how far the money is."""
         draw = self._random.random
-        names, shares = self._carriers[country]
-        carrier = self._random.choices(names, cum_weights=shares)[0]
-        form = COUNTRIES[country].carriers[carrier][1]
-        digits = form.count("#")
-        tracking = form.replace("#" * digits, f"{int(draw() * 10**digits):0{digits}}")
+        share = draw() * 100
+        _, carrier, before, digits, after = next(made for made in self._carriers[country] if share < made[0])
+        tracking = f"{before}{int(draw() * 10**digits):0{digits}}{after}"
         arrived = shipped + int(((2 + 10 * draw()) if country == "BR" else (0.8 + 3 * draw())) * DAY)
         lost = draw() < 0.004
         delivered = None if lost or arrived >= self._now else arrived

@@ -2,7 +2,7 @@
 
 | variable | default | meaning |
 |---|---|---|
-| `SHOP_DATABASE` | `shop.db` | the file with the shop, made by `python -m shop.generate` |
+| `SHOP_DATABASE` | `.placet/shop.db` | the file with the shop, made by `python -m shop.generate` |
 | `SHOP_WEATHER_URL` | none | where a weather service listens; without it the example starts its own |
 | `SHOP_REFUND_LIMIT` | `50` | refunds above this amount, in reais or lei, wait for a person of finance |
 """
@@ -12,8 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Final
 
 from placet.errors import ConfigurationError
+
+HOME: Final = Path(__file__).parents[2] / ".placet"
+"""Where the shop and what is remembered of its agent are kept: in the checkout, out of version control."""
+DATABASE: Final = HOME / "shop.db"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +31,7 @@ class ShopSettings:
         refund_limit: Refunds above this amount, in whole units of the order's currency, wait for finance.
     """
 
-    database: Path = Path("shop.db")
+    database: Path = DATABASE
     weather_url: str | None = None
     refund_limit: Decimal = Decimal(50)
 
@@ -45,7 +50,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> ShopSettings:
     if url is not None and not url.startswith(("http://", "https://")):
         raise ConfigurationError(f"SHOP_WEATHER_URL is {url!r}; write it as 'http://host:port'")
     return ShopSettings(
-        database=Path(environment.get("SHOP_DATABASE") or "shop.db"),
+        database=Path(environment.get("SHOP_DATABASE") or DATABASE),
         weather_url=url,
         refund_limit=_amount(environment.get("SHOP_REFUND_LIMIT") or "50"),
     )

@@ -1,6 +1,7 @@
 """Asks a weather service over HTTP."""
 
 import ipaddress
+import ssl
 from datetime import date
 from http import HTTPStatus
 from typing import Final, Literal
@@ -57,7 +58,7 @@ class _Unknown(BaseModel):
 
 
 class WeatherClient:
-    """Asks one weather service. Close it in the event loop that has used it.
+    """Asks one weather service. It keeps no connection, so that any event loop may use it.
 
     Args:
         url: Where the service listens, for instance `"http://127.0.0.1:8017"`.
@@ -65,9 +66,14 @@ class WeatherClient:
     """
 
     def __init__(self, url: str, timeout: float = TIMEOUT) -> None:
+        self._url = url
+        self._timeout = timeout
         # A proxy from the environment serves the outside, and would look for this machine's
         # loopback on its own.
-        self._client = httpx2.AsyncClient(base_url=url, timeout=timeout, trust_env=not _is_loopback(url))
+        self._outside = not _is_loopback(url)
+        # Reading all authorities takes longer than a forecast. Without TLS none is needed, and none is trusted.
+        secure = urlsplit(url).scheme == "https"
+        self._authorities = httpx2.create_ssl_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
     async def forecast(self, city: str, days: int = 1) -> Forecast:
         """Return the weather of a city.
@@ -81,7 +87,10 @@ class WeatherClient:
             WeatherError: It did not answer in time, or not sensibly.
         """
         try:
-            answer = await self._client.get("/v1/forecast", params={"city": city, "days": days})
+            async with httpx2.AsyncClient(
+                base_url=self._url, timeout=self._timeout, trust_env=self._outside, verify=self._authorities
+            ) as client:
+                answer = await client.get("/v1/forecast", params={"city": city, "days": days})
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise WeatherError(f"the weather service did not answer: {type(error).__name__}") from error
         try:
@@ -92,10 +101,6 @@ class WeatherClient:
             return Forecast.model_validate_json(answer.content)
         except ValidationError as error:
             raise WeatherError("the weather service answered something that is no forecast") from error
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
 
 def _is_loopback(url: str) -> bool:

@@ -1,5 +1,5 @@
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -53,7 +53,5 @@ def weather() -> Iterator[WeatherService]:
 
 
 @pytest.fixture
-async def counter(shop: ShopDatabase, weather: WeatherService) -> AsyncIterator[Counter]:
-    client = WeatherClient(weather.url)
-    yield Counter(Shop(shop, client))
-    await client.close()
+def counter(shop: ShopDatabase, weather: WeatherService) -> Counter:
+    return Counter(Shop(shop, WeatherClient(weather.url)))

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from placet.errors import ConfigurationError, StoreError
@@ -39,12 +41,12 @@ async def test_a_shop_that_cannot_be_read_refuses_everybody(shop: ShopDatabase) 
 
 
 async def test_the_shop_starts_a_weather_service_when_none_is_set(shop: ShopDatabase) -> None:
-    async with open_shop(ShopSettings(database=shop.path)) as opened:
+    with open_shop(ShopSettings(database=shop.path)) as opened:
         assert (await opened.weather.forecast("Oslo")).city == "Oslo"
 
 
 async def test_a_weather_service_that_is_set_is_asked(shop: ShopDatabase, weather: WeatherService) -> None:
-    async with open_shop(ShopSettings(database=shop.path, weather_url=weather.url)) as opened:
+    with open_shop(ShopSettings(database=shop.path, weather_url=weather.url)) as opened:
         assert (await opened.weather.forecast("Oslo")).days[0].date.isoformat() == "2026-11-29"
 
 
@@ -67,3 +69,8 @@ def test_settings_come_from_the_environment() -> None:
 def test_a_setting_that_cannot_be_one_is_refused(environment: dict[str, str]) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(environment))):
         read_settings(environment)
+
+
+def test_a_shop_that_was_not_made_says_how_to_make_it(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"python -m shop\.generate"):
+        open_shop(ShopSettings(database=tmp_path / "shop.db"))

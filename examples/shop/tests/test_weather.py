@@ -1,6 +1,6 @@
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from datetime import date, timedelta
 
 import httpx2
@@ -20,10 +20,8 @@ def service() -> Iterator[WeatherService]:
 
 
 @pytest.fixture
-async def client(service: WeatherService) -> AsyncIterator[WeatherClient]:
-    asking = WeatherClient(service.url)
-    yield asking
-    await asking.close()
+def client(service: WeatherService) -> WeatherClient:
+    return WeatherClient(service.url)
 
 
 async def test_a_forecast_begins_today_and_has_as_many_days(client: WeatherClient) -> None:
@@ -84,7 +82,6 @@ async def test_a_service_that_is_not_there_is_a_weather_error() -> None:
     client = WeatherClient(url)
     with pytest.raises(WeatherError, match="did not answer: ConnectError"):
         await client.forecast("Oslo")
-    await client.close()
 
 
 async def test_a_slow_service_is_given_up_in_time() -> None:
@@ -94,7 +91,6 @@ async def test_a_slow_service_is_given_up_in_time() -> None:
         with pytest.raises(WeatherError, match="did not answer: ReadTimeout"):
             await client.forecast("Oslo")
         assert time.monotonic() - begin < 0.8
-        await client.close()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +107,6 @@ async def test_an_answer_that_is_no_forecast_is_a_weather_error(body: bytes) -> 
         client = WeatherClient(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
         with pytest.raises(WeatherError, match="no forecast"):
             await client.forecast("Oslo")
-        await client.close()
 
 
 async def test_a_proxy_in_the_environment_is_not_asked_for_loopback(
@@ -120,7 +115,6 @@ async def test_a_proxy_in_the_environment_is_not_asked_for_loopback(
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     client = WeatherClient(service.url)
     assert (await client.forecast("Oslo")).city == "Oslo"
-    await client.close()
 
 
 def test_january_is_cold_in_oslo_and_warm_in_sao_paulo() -> None:
@@ -143,3 +137,9 @@ def test_every_city_has_sane_weather_every_day_of_a_year() -> None:
 
 def test_a_very_long_name_is_nobodys_neighbour() -> None:
     assert nearest("x" * 100_000) == []
+
+
+def test_a_client_serves_one_event_loop_after_the_other(service: WeatherService) -> None:
+    client = WeatherClient(service.url)
+    for _ in range(2):
+        assert asyncio.run(client.forecast("Oslo")).city == "Oslo"
