@@ -1,30 +1,19 @@
 """Names that a tool's declaration mentions must exist; names that look like secrets are kept out."""
 
-import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-from placet.errors import ToolDefinitionError
+from placet.errors import ConfigurationError, ToolDefinitionError
+from placet.redaction.keys import Secrecy, secrecy
 from placet.tools.complaints import nearest, property_names
 from placet.values.tool import ToolSpec
-
-_SECRET: Final = re.compile(
-    r"(?:^|_)(?:password|passwd|passphrase|passcode|pwd|secret|token|api_?key|access_?key|private_?key|"
-    r"authorization|credentials?)(?:$|_(?!count|limit|budget|type|name|id$|ids$))"
-)
-"""Credentials alone: a bank account is a matter for `redact`, a password never is."""
-
-PLACEHOLDER: Final = re.compile(r"\{(\w+)(?:\.\w+)*\}")
-"""A place in a template that an argument or a result's field fills."""
+from placet.words.names import names_in_schema
+from placet.words.template import check_template
 
 
 def secret_names(schema: Mapping[str, Any]) -> frozenset[str]:
     """Return the property names in a schema that look like credentials, at any depth."""
-    return frozenset(name for name in property_names(schema) if _SECRET.search(_words(name)))
-
-
-def _words(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_").lower()
+    return frozenset(name for name in property_names(schema) if secrecy(name) is Secrecy.SECRET)
 
 
 def check_names(spec: ToolSpec, *, open_output: bool) -> None:
@@ -36,7 +25,7 @@ def check_names(spec: ToolSpec, *, open_output: bool) -> None:
 
     Raises:
         ToolDefinitionError: A name in `redact`, `trusted_arguments`, `progress` or `answer`
-            is not one of the tool's.
+            is not one of the tool's, or a template is malformed.
     """
     properties = spec.input_schema.get("properties")
     arguments = set(map(str, properties)) if isinstance(properties, Mapping) else set()
@@ -46,10 +35,24 @@ def check_names(spec: ToolSpec, *, open_output: bool) -> None:
     if not open_output:
         _check(spec, "redact", spec.redact, anywhere | result)
     for template in spec.progress.values():
-        _check(spec, "progress", PLACEHOLDER.findall(template), arguments)
-    if result:
-        for template in spec.answer.values():
-            _check(spec, "answer", PLACEHOLDER.findall(template), result | arguments)
+        _check_template(spec, "progress", template, names_in_schema(spec.input_schema))
+    for template in spec.answer.values():
+        _check_template(spec, "answer", template, _names_in_answer(spec.output_schema, open_output=open_output))
+
+
+def _names_in_answer(schema: Mapping[str, Any] | None, *, open_output: bool) -> frozenset[str]:
+    """Return the names that an answer may use: the result's own, or `result` for one that is no object."""
+    if open_output or schema is None:
+        return frozenset({"*"})
+    names = names_in_schema(schema)
+    return names | {"result"} | {f"result.{name}" for name in names}
+
+
+def _check_template(spec: ToolSpec, where: str, template: str, known: frozenset[str]) -> None:
+    try:
+        check_template(template, known)
+    except ConfigurationError as error:
+        raise ToolDefinitionError(f"{where} of tool {spec.name!r}: {error}") from error
 
 
 def _check(spec: ToolSpec, where: str, names: Any, known: set[str]) -> None:
