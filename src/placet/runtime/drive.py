@@ -88,7 +88,7 @@ class Driver:
             started_at=now,
             output_schema=contract.schema if contract is not None else None,
         )
-        asked = json_text({"text": world.redactor(None).text(question[:4000]), "agent": run.agent})
+        asked = json_text({"text": world.redactor(None).text(question)[:4000], "agent": run.agent})
         entry = AuditEntry(at=now, kind=AuditKind.QUESTION, run_id=run.id, principal_id=principal_id, body=asked)
         lease = self.open(run)
         world.store.queue(entry)

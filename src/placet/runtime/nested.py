@@ -117,7 +117,7 @@ class Nesting:
             parent=self.key,
         )
         self.book.nest(run)
-        body = json_text({"text": world.redactor(None).text(question[:4000]), "agent": run.agent})
+        body = json_text({"text": world.redactor(None).text(question)[:4000], "agent": run.agent})
         entry = AuditEntry(
             at=now,
             kind=AuditKind.QUESTION,

@@ -83,6 +83,6 @@ class CallRecord:
 def proposed(run_id: str, key: str, principal_id: str, call: ToolCall, redactor: Redactor) -> CallRecord:
     """Return the record of a call of which nothing but the wish is known: its arguments may be anything."""
     return CallRecord(
-        run_id, key, principal_id, call.name[:200], quote(redactor.text(call.arguments[:SHOWN_RESULT])), call.wire,
+        run_id, key, principal_id, call.name[:200], quote(redactor.text(call.arguments)[:SHOWN_RESULT]), call.wire,
         call.note or "",
     )  # fmt: skip

@@ -349,7 +349,7 @@ class Segment:
         """Store that the run has ended, its answer among the records; return what is said when that fails."""
         world, run = self.world, self.run
         now = world.clock.now()
-        text = world.redactor(None).text(run.text[:2000])
+        text = world.redactor(None).text(run.text)[:2000]
         body = json_text(
             {
                 "text": text,
@@ -379,7 +379,7 @@ class Segment:
         return None
 
     def _model_failed(self, error: Exception) -> AuditEntry:
-        detail = self.world.redactor(None).text(f"{type(error).__name__}: {error}"[:2000])
+        detail = self.world.redactor(None).text(f"{type(error).__name__}: {error}")[:2000]
         return AuditEntry(
             at=self.world.clock.now(),
             kind=AuditKind.ANSWER,
