@@ -103,9 +103,9 @@ class ShopDatabase:
 
 
 def _connect(path: Path, *, writes: bool) -> sqlite3.Connection:
+    # Each connection is used by one thread at a time, but not by the one that opened it.
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
-        # Each connection is used by one thread at a time, but not by the one that opened it.
-        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA foreign_keys = ON")
@@ -113,6 +113,7 @@ def _connect(path: Path, *, writes: bool) -> sqlite3.Connection:
             connection.execute("PRAGMA query_only = ON")
         connection.execute("SELECT 1 FROM orders LIMIT 1")
     except sqlite3.Error as error:
+        connection.close()
         raise ShopDataError(f"{str(path)!r} holds no shop ({error}); make it with: python -m shop.generate") from error
     return connection
 
