@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from placet.errors import ConfigurationError, StoreError
 from placet.ports import AuditHead, NotDecided, StoredRun
-from placet.stores import postgres_alone, postgres_reads
+from placet.stores import postgres_alone, postgres_connection, postgres_reads
 from placet.stores.chain import Chain
 from placet.stores.postgres_batch import Operation
 from placet.stores.postgres_connection import Connection, Pool, make_pool, mapped, migrate
@@ -86,7 +86,7 @@ class PostgresStore:
         pool = make_pool(self._url, self._pool_size)
         try:
             with mapped("opened"):
-                await pool.open(wait=True, timeout=10.0)
+                await pool.open(wait=True, timeout=postgres_connection.PATIENCE)
                 async with pool.connection() as connection:
                     await migrate(connection)
                     frontier = await postgres_reads.find_frontier(connection)

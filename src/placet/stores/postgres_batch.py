@@ -4,17 +4,18 @@ However many verbs a batch holds, it takes two round trips: one to lock and load
 and commit. The verbs themselves are those of `State`, the same as in memory.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from psycopg import AsyncCursor
 from psycopg.rows import TupleRow
 
 from placet.ports import StoredRun
 from placet.stores.judgement import IN_DOUBT
-from placet.stores.postgres_connection import Connection, lock_all, lock_keys
+from placet.stores.postgres_connection import Connection, lock_keys
 from placet.stores.rows import (
     APPROVAL_COLUMNS,
     AUDIT_COLUMNS,
@@ -36,87 +37,18 @@ from placet.values.audit import AuditEntry, microseconds
 from placet.values.effect import Claim, Claimed, EffectRecord, Take
 from placet.values.run import RunStatus
 
-_RUNS: Final = """
-    SELECT id, agent, principal_id, status, '', parent, owner, fence, lease_until, created_at, updated_at, woken
-    FROM placet.run WHERE id = ANY(%s)
-"""
-_APPROVALS: Final = f"SELECT {APPROVAL_COLUMNS} FROM placet.approval WHERE id = ANY(%s)"  # noqa: S608 - our own words
-_EFFECTS: Final = f"SELECT {EFFECT_COLUMNS} FROM placet.effect WHERE key = ANY(%s)"  # noqa: S608 - our own words
-_LIKE: Final = f"""
-    SELECT {", ".join(f"effect.{column}" for column in EFFECT_COLUMNS.split(", "))}
-    FROM placet.effect JOIN unnest(%s::text[], %s::text[], %s::text[]) AS wanted (principal_id, tool, digest)
-    USING (principal_id, tool, digest) WHERE state IN ('running', 'unknown')
-"""  # noqa: S608 - our own words
-_TAKEN: Final = """
-    SELECT key, per, at, amount
-    FROM placet.taken JOIN unnest(%s::text[], %s::bigint[], %s::bigint[]) AS wanted (key, per, since) USING (key, per)
-    WHERE at > since ORDER BY at
-"""
+_LOAD: Final = "SELECT kind, item::text FROM placet.load(%s::json, %s::json, %s::json, %s::json, %s::json, %s::json)"
+_STORE: Final = f"SELECT placet.store({', '.join(['%s::json'] * 11)})"
 
-_ADD_RUNS: Final = """
-    INSERT INTO placet.run (id, agent, principal_id, status, parent, owner, fence, lease_until, created_at, updated_at)
-    SELECT * FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[],
-                         %s::bigint[], %s::bigint[], %s::bigint[])
-"""
-_CHANGE_RUNS: Final = """
-    UPDATE placet.run
-    SET status = new.status, owner = new.owner, lease_until = new.lease_until, updated_at = new.updated_at,
-        woken = run.woken AND new.status = 'running'
-    FROM unnest(%s::text[], %s::text[], %s::text[], %s::bigint[], %s::bigint[])
-        AS new (id, status, owner, lease_until, updated_at)
-    WHERE run.id = new.id
-"""
-_SET_SNAPSHOTS: Final = """
-    INSERT INTO placet.run_snapshot (run_id, snapshot) SELECT * FROM unnest(%s::text[], %s::text[])
-    ON CONFLICT (run_id) DO UPDATE SET snapshot = excluded.snapshot
-"""
-_CLEAR_JOURNALS: Final = "DELETE FROM placet.run_journal WHERE run_id = ANY(%s)"
-_ADD_TO_JOURNALS: Final = """
-    INSERT INTO placet.run_journal (run_id, entry)
-    SELECT run_id, entry FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS new (run_id, entry, place)
-    ORDER BY place
-"""
-_ADD_APPROVAL: Final = f"INSERT INTO placet.approval ({APPROVAL_COLUMNS}) VALUES ({', '.join(['%s'] * 22)})"  # noqa: S608 - our own words
-_CHANGE_APPROVALS: Final = """
-    UPDATE placet.approval SET status = new.status FROM unnest(%s::text[], %s::text[]) AS new (id, status)
-    WHERE approval.id = new.id
-"""
-_ADD_EFFECTS: Final = """
-    INSERT INTO placet.effect
-        (key, principal_id, tool, digest, run_id, state, deadline, result, approval_id, began_at)
-    SELECT * FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[],
-                         %s::text[], %s::text[], %s::bigint[])
-"""
-_CHANGE_EFFECTS: Final = """
-    UPDATE placet.effect
-    SET run_id = new.run_id, state = new.state, deadline = new.deadline, result = new.result,
-        approval_id = new.approval_id, began_at = coalesce(new.began_at, effect.began_at)
-    FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[], %s::text[],
-                %s::text[], %s::bigint[])
-        AS new (key, principal_id, tool, digest, run_id, state, deadline, result, approval_id, began_at)
-    WHERE effect.key = new.key
-"""
-_FORGET: Final = """
-    DELETE FROM placet.taken USING unnest(%s::text[], %s::bigint[], %s::bigint[]) AS old (key, per, until)
-    WHERE taken.key = old.key AND taken.per = old.per AND taken.at <= old.until
-"""
-_TAKE: Final = """
-    INSERT INTO placet.taken (key, per, at, amount)
-    SELECT * FROM unnest(%s::text[], %s::bigint[], %s::bigint[], %s::bigint[])
-    ON CONFLICT (key, per, at) DO UPDATE SET amount = taken.amount + excluded.amount
-"""
-_STATE_PRINCIPALS: Final = """
-    INSERT INTO placet.principal (id, roles, attributes) SELECT * FROM unnest(%s::text[], %s::text[], %s::text[])
-    ON CONFLICT (id) DO UPDATE SET roles = excluded.roles, attributes = excluded.attributes
-    WHERE principal.roles <> excluded.roles OR principal.attributes <> excluded.attributes
-"""
-ADD_RECORDS: Final = f"""
-    INSERT INTO placet.audit_record ({AUDIT_COLUMNS})
-    SELECT {AUDIT_COLUMNS}
-    FROM unnest(%s::text[], %s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[],
-                %s::text[], %s::text[], %s::text[], %s::text[]) WITH ORDINALITY AS new ({AUDIT_COLUMNS}, place)
-    ORDER BY place
-"""  # noqa: S608 - our own words
+_RUN_NAMES: Final = (
+    "id", "agent", "principal_id", "status", "parent", "owner", "fence", "lease_until", "created_at", "updated_at",
+    "snapshot",
+)  # fmt: skip
+_APPROVAL_NAMES: Final = tuple(APPROVAL_COLUMNS.split(", "))
+_EFFECT_NAMES: Final = (*EFFECT_COLUMNS.split(", "), "began_at")
+_RECORD_NAMES: Final = tuple(AUDIT_COLUMNS.split(", "))
+
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,151 +135,135 @@ class Batch:
             )
         )
 
-    async def lock_and_ask(self, connection: Connection) -> "Loaded":
-        """Send the locks and the questions, inside a pipeline; they are answered when it ends."""
-        await lock_all(connection, self._locks())
-        like, windows = list(self.like), list(self.windows)
-        return Loaded(
-            runs=await connection.execute(_RUNS, (list(self.runs),)) if self.runs else None,
-            approvals=await connection.execute(_APPROVALS, (list(self.approvals),)) if self.approvals else None,
-            effects=await connection.execute(_EFFECTS, (list(self.effects),)) if self.effects else None,
-            like=await connection.execute(_LIKE, columns(like, 3)) if like else None,
-            taken=(
-                await connection.execute(_TAKEN, (*columns(windows, 2), list(self.windows.values())))
-                if windows
-                else None
-            ),
-        )
+    async def load(self, connection: Connection) -> "Question":
+        """Send the question what all of this is, once it is locked; it is answered when the pipeline ends."""
+        alike = [dict(zip(("principal_id", "tool", "digest"), like, strict=True)) for like in self.like]
+        windows = [{"key": key, "per": per, "since": since} for (key, per), since in self.windows.items()]
+        values = (self._locks(), list(self.runs), list(self.approvals), list(self.effects), alike, windows)
+        return Question(await connection.execute(_LOAD, [_encode(value) if value else None for value in values]))
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """Questions that were sent, and what the state was when they were answered."""
+class Question:
+    """A question that was sent."""
 
-    runs: AsyncCursor[TupleRow] | None
-    approvals: AsyncCursor[TupleRow] | None
-    effects: AsyncCursor[TupleRow] | None
-    like: AsyncCursor[TupleRow] | None
-    taken: AsyncCursor[TupleRow] | None
+    cursor: AsyncCursor[TupleRow]
 
     async def fill(self, state: State) -> "Before":
-        """Put the answers into a state, and return what it was before any verb."""
-        for row in await _rows(self.runs):
-            run = read_run(row[:-1])
-            state.runs[run.id] = run
-            state.journals[run.id] = []
-            if row[-1]:
-                state.woken.add(run.id)
-        for row in await _rows(self.approvals):
-            request = read_approval(row)
-            state.approvals[request.id] = request
-        for row in (*await _rows(self.effects), *await _rows(self.like)):
-            effect = read_effect(row)
-            state.effects[effect.key] = effect
-            if effect.state in IN_DOUBT:
-                state.in_doubt.setdefault((effect.principal_id, effect.tool, effect.digest), set()).add(effect.key)
-        for key, per, at, amount in await _rows(self.taken):
-            state.windows.put(key, length(per), moment(at), Decimal(amount) / MILLION)
+        """Put the answer into a state, and return what it was before any verb."""
+        for kind, text in await self.cursor.fetchall():
+            row = json.loads(text)
+            match kind:
+                case "run":
+                    run = read_run(row[:-1])
+                    state.runs[run.id] = run
+                    state.journals[run.id] = []
+                    if row[-1]:
+                        state.woken.add(run.id)
+                case "approval":
+                    request = read_approval(row)
+                    state.approvals[request.id] = request
+                case "effect":
+                    _put_effect(state, read_effect(row))
+                case _:
+                    key, per, at, amount = row
+                    state.windows.put(key, length(per), moment(at), Decimal(amount) / MILLION)
         return Before(dict(state.runs), dict(state.approvals), dict(state.effects))
+
+
+def _put_effect(state: State, effect: EffectRecord) -> None:
+    state.effects[effect.key] = effect
+    if effect.state in IN_DOUBT:
+        state.in_doubt.setdefault((effect.principal_id, effect.tool, effect.digest), set()).add(effect.key)
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
     """What a state held when it was loaded. What is another object now has changed."""
 
-    runs: dict[str, StoredRun]
-    approvals: dict[str, ApprovalRequest]
-    effects: dict[str, EffectRecord]
+    runs: Mapping[str, StoredRun]
+    approvals: Mapping[str, ApprovalRequest]
+    effects: Mapping[str, EffectRecord]
 
 
-async def write(connection: Connection, batch: Batch, before: Before, state: State) -> None:
-    """Send what has changed, inside a pipeline."""
-    await _write_runs(connection, before, state)
-    await _write_approvals(connection, before, state)
-    await _write_effects(connection, batch, before, state)
-    if batch.taken:
-        latest: dict[tuple[str, int], int] = {}
-        for key, per, at in batch.taken:
-            latest[key, per] = max(at - per, latest.get((key, per), at - per))
-        await connection.execute(_FORGET, columns([(*window, until) for window, until in latest.items()], 3))
-        await connection.execute(_TAKE, columns([(*place, amount) for place, amount in batch.taken.items()], 4))
-    if batch.principals:
-        await connection.execute(_STATE_PRINCIPALS, columns(batch.principals.values(), 3))
+Records: TypeAlias = Sequence[Mapping[str, Any]]
 
 
-async def _write_runs(connection: Connection, before: Before, state: State) -> None:
+async def store_records(connection: Connection, records: Records) -> None:
+    """Store records alone, in one statement."""
+    await connection.execute(_STORE, (*[None] * 10, _encode(records)))
+
+
+async def store(connection: Connection, batch: Batch, before: Before, state: State, records: Records) -> None:
+    """Send all that has changed, in one statement."""
+    taken = [dict(zip(("key", "per", "at", "amount"), (*place, n), strict=True)) for place, n in batch.taken.items()]
+    principals = [dict(zip(("id", "roles", "attributes"), row, strict=True)) for row in batch.principals.values()]
+    changes = (
+        *_changed_runs(before, state),
+        *_changed_approvals(before, state),
+        *_changed_effects(batch, before, state),
+        taken,
+        principals,
+        records,
+    )
+    await connection.execute(_STORE, [_encode(change) if change else None for change in changes])
+
+
+def _changed_runs(before: Before, state: State) -> tuple[Records, Records, Records, Records]:
     changed = [run for run_id, run in state.runs.items() if before.runs.get(run_id) is not run]
-    new = [run for run in changed if run.id not in before.runs]
-    old = [run for run in changed if run.id in before.runs]
-    ended = [run for run in old if run.status is not RunStatus.RUNNING]
-    entries = [(run_id, entry) for run_id, journal in state.journals.items() for entry in journal]
-    if new:
-        await connection.execute(_ADD_RUNS, columns([_run_row(run) for run in new], 10))
-    if old:
-        rows = [
-            (run.id, run.status.value, run.owner, maybe_microseconds(run.lease_until), microseconds(run.updated_at))
-            for run in old
-        ]
-        await connection.execute(_CHANGE_RUNS, columns(rows, 5))
-    if new or ended:
-        await connection.execute(_SET_SNAPSHOTS, columns([(run.id, run.snapshot) for run in (*new, *ended)], 2))
-    if ended:
-        await connection.execute(_CLEAR_JOURNALS, ([run.id for run in ended],))
-    if entries:
-        await connection.execute(_ADD_TO_JOURNALS, columns(entries, 2))
+    new = [_run_row(run) for run in changed if run.id not in before.runs]
+    old = [_run_row(run) for run in changed if run.id in before.runs]
+    ended = [
+        {"run_id": run.id, "snapshot": run.snapshot}
+        for run in changed
+        if run.id in before.runs and run.status is not RunStatus.RUNNING
+    ]
+    journals = [{"run_id": key, "entry": entry} for key, journal in state.journals.items() for entry in journal]
+    return new, old, ended, journals
 
 
-async def _write_approvals(connection: Connection, before: Before, state: State) -> None:
+def _changed_approvals(before: Before, state: State) -> tuple[Records, Records]:
     changed = [request for key, request in state.approvals.items() if before.approvals.get(key) is not request]
-    old = [(request.id, request.status.value) for request in changed if request.id in before.approvals]
-    if old:
-        await connection.execute(_CHANGE_APPROVALS, columns(old, 2))
-    for request in changed:
-        if request.id not in before.approvals:
-            await connection.execute(_ADD_APPROVAL, approval_row(request))
+    new = [
+        dict(zip(_APPROVAL_NAMES, approval_row(request), strict=True))
+        for request in changed
+        if request.id not in before.approvals
+    ]
+    old = [{"id": request.id, "status": request.status.value} for request in changed if request.id in before.approvals]
+    return new, old
 
 
-async def _write_effects(connection: Connection, batch: Batch, before: Before, state: State) -> None:
+def _changed_effects(batch: Batch, before: Before, state: State) -> tuple[Records, Records]:
     changed = [
         (
             effect.key, effect.principal_id, effect.tool, effect.digest, effect.run_id, effect.state.value,
-            microseconds(effect.deadline), effect.result, effect.approval_id, batch.began.get(effect.key),
+            microseconds(effect.deadline), effect.result, effect.approval_id, batch.began.get(key),
         )
         for key, effect in state.effects.items()
         if before.effects.get(key) is not effect
     ]  # fmt: skip
-    new = [row for row in changed if row[0] not in before.effects]
-    old = [row for row in changed if row[0] in before.effects]
-    if new:
-        await connection.execute(_ADD_EFFECTS, columns(new, 10))
-    if old:
-        await connection.execute(_CHANGE_EFFECTS, columns(old, 10))
+    rows = [dict(zip(_EFFECT_NAMES, row, strict=True)) for row in changed]
+    return [row for row in rows if row["key"] not in before.effects], [
+        row for row in rows if row["key"] in before.effects
+    ]
 
 
-def columns(rows: Iterable[Sequence[Any]], width: int) -> tuple[list[Any], ...]:
-    """Return rows as columns, each an array for `unnest`."""
-    turned = [list(column) for column in zip(*rows, strict=True)]
-    return tuple(turned) if turned else tuple([] for _ in range(width))
-
-
-def record_row(writer: str, sequence: int, entry: AuditEntry, mark: str) -> tuple[Any, ...]:
-    """Return a record as a row of `AUDIT_COLUMNS`."""
-    return (
+def record_row(writer: str, sequence: int, entry: AuditEntry, mark: str) -> Mapping[str, Any]:
+    """Return a record as a row of the audit log."""
+    row = (
         writer, sequence, microseconds(entry.at), entry.kind.value, entry.run_id, entry.call_key, entry.principal_id,
         entry.tool, entry.decision, entry.rule, entry.body, mark,
     )  # fmt: skip
+    return dict(zip(_RECORD_NAMES, row, strict=True))
 
 
-def _run_row(run: StoredRun) -> tuple[Any, ...]:
-    return (
+def _run_row(run: StoredRun) -> Mapping[str, Any]:
+    row = (
         run.id, run.agent, run.principal_id, run.status.value, run.parent, run.owner, run.fence,
-        maybe_microseconds(run.lease_until), microseconds(run.created_at), microseconds(run.updated_at),
+        maybe_microseconds(run.lease_until), microseconds(run.created_at), microseconds(run.updated_at), run.snapshot,
     )  # fmt: skip
+    return dict(zip(_RUN_NAMES, row, strict=True))
 
 
 def _window(take: Take) -> tuple[str, int]:
     return take.key, span(take.per)
-
-
-async def _rows(cursor: AsyncCursor[TupleRow] | None) -> Sequence[TupleRow]:
-    return () if cursor is None else await cursor.fetchall()

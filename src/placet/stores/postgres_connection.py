@@ -16,7 +16,12 @@ from placet.stores.migrations import migrations
 Connection: TypeAlias = AsyncConnection[TupleRow]
 Pool: TypeAlias = AsyncConnectionPool[Connection]
 
-_LOCK: Final = "SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) AS key"
+PATIENCE = 10.0
+"""Seconds to wait for a connection."""
+
+_LOCK: Final = "SELECT pg_advisory_xact_lock(key) FROM unnest(%b::bigint[]) AS key"
+# The catalogue itself: what `to_regclass` remembers may be older than a lock that was waited for.
+_IS_KNOWN: Final = "SELECT count(*) FROM pg_tables WHERE schemaname = 'placet' AND tablename = 'schema_version'"
 _CONFIGURE: Final = """
     SELECT set_config('lock_timeout', '10s', false), set_config('idle_in_transaction_session_timeout', '10s', false),
            set_config('client_encoding', 'UTF8', false)
@@ -38,7 +43,7 @@ def make_pool(url: str, size: int) -> Pool:
         kwargs={"autocommit": True, "application_name": "placet"},
         min_size=1,
         max_size=size,
-        timeout=10.0,
+        timeout=PATIENCE,
         configure=_configure,
         open=False,
     )
@@ -58,7 +63,7 @@ def mapped(doing: str) -> Iterator[None]:
     """
     try:
         yield
-    except (Error, PoolTimeout, PoolClosed, TooManyRequests, OSError, ValueError) as error:
+    except (Error, PoolTimeout, PoolClosed, TooManyRequests, OSError, UnicodeError) as error:
         raise StoreError(f"the PostgreSQL store could not be {doing}: {error}") from error
 
 
@@ -77,12 +82,7 @@ def _name(name: str) -> bytes:
 
 async def lock(connection: Connection, *names: str) -> None:
     """Lock what a transaction is about to look at, until it ends."""
-    await lock_all(connection, lock_keys(names))
-
-
-async def lock_all(connection: Connection, keys: list[int]) -> None:
-    """Lock these keys, which stand in their order, until the transaction ends."""
-    await connection.execute(_LOCK, (keys,))
+    await connection.execute(_LOCK, (lock_keys(names),))
 
 
 async def migrate(connection: Connection) -> None:
@@ -116,7 +116,7 @@ async def migrate(connection: Connection) -> None:
 
 
 async def _version(connection: Connection) -> int:
-    (known,) = await fetch_one(connection, "SELECT to_regclass('placet.schema_version') IS NOT NULL")
+    (known,) = await fetch_one(connection, _IS_KNOWN)
     if not known:
         return 0
     (version,) = await fetch_one(connection, "SELECT version FROM placet.schema_version")

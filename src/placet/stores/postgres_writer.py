@@ -6,7 +6,7 @@ look at rows which they cannot name beforehand (decisions, takeovers) have a tra
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from psycopg import OperationalError
@@ -16,7 +16,7 @@ from psycopg_pool import PoolTimeout
 from placet.errors import PlacetError, StoreError
 from placet.ports import AuditHead
 from placet.stores.chain import Chain, writer_entry
-from placet.stores.postgres_batch import ADD_RECORDS, Batch, Before, Operation, columns, record_row, write
+from placet.stores.postgres_batch import Batch, Before, Operation, record_row, store, store_records
 from placet.stores.postgres_connection import Connection, Pool
 from placet.stores.rows import storable
 from placet.stores.state import State
@@ -29,6 +29,8 @@ _ATTEMPTS: Final = 3
 _AGAIN: Final = (None, "40001", "40P01", "57P01")
 """SQLSTATEs after which the same batch may do: no connection, a lost race, a deadlock, a server that ends."""
 
+_BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+"""Each query after the locks must see what was committed while they were waited for."""
 _LAST_OF_CHAIN: Final = (
     "SELECT sequence, seal FROM placet.audit_record WHERE writer = %s ORDER BY sequence DESC LIMIT 1"
 )
@@ -89,7 +91,18 @@ Item: TypeAlias = AuditEntry | Operation | Verb
 
 
 class _DoubtError(Exception):
-    """The connection broke at the commit: what was sent may stand or not."""
+    """The connection broke at the commit: what was sent may stand or not.
+
+    Args:
+        message: What the driver said.
+        place: Sequence and seal of the last record that was sent, or None when there was none.
+        is_records: Whether nothing but records was sent, so that their places guard against twice.
+    """
+
+    def __init__(self, message: str, *, place: tuple[int, str] | None, is_records: bool) -> None:
+        super().__init__(message)
+        self.place = place
+        self.is_records = is_records
 
 
 class PostgresWriter:
@@ -224,11 +237,22 @@ class PostgresWriter:
             try:
                 async with self._pool.connection() as connection:
                     await self._transact(connection, items)
+            except _DoubtError as doubt:
+                if await self._stands(doubt):
+                    return
+                if attempt == _ATTEMPTS or not doubt.is_records:
+                    raise
             except OperationalError as error:
                 if attempt == _ATTEMPTS or error.sqlstate not in _AGAIN:
                     raise
             else:
                 return
+
+    async def _stands(self, doubt: _DoubtError) -> bool:
+        """Return whether what was sent is there: its last record tells."""
+        async with self._pool.connection() as connection:
+            await self._find_place(connection)
+        return doubt.place is not None and doubt.place == (self._chain.sequence, self._chain.last)
 
     async def _transact(self, connection: Connection, items: Sequence[Item]) -> None:
         chain = self._chain
@@ -239,7 +263,7 @@ class PostgresWriter:
             entries: list[AuditEntry] = []
             first = items[0]
             if isinstance(first, Verb) and callable(first.work):
-                await connection.execute("BEGIN")
+                await connection.execute(_BEGIN)
                 await first.run_alone(connection, entries.append)
                 await self._commit(connection, entries)
                 return
@@ -260,31 +284,34 @@ class PostgresWriter:
         if batch.is_empty:
             return None
         async with connection.pipeline():
-            await connection.execute("BEGIN")
-            loaded = await batch.lock_and_ask(connection)
-        return await loaded.fill(state)
+            await connection.execute(_BEGIN)
+            question = await batch.load(connection)
+        return await question.fill(state)
 
     async def _commit(
         self, connection: Connection, entries: Sequence[AuditEntry], changed: tuple[Batch, Before, State] | None = None
     ) -> None:
-        rows = self._seal(entries)
+        records = self._seal(entries)
+        is_records = connection.info.transaction_status is TransactionStatus.IDLE
         try:
+            if is_records:
+                # Records alone: one statement is a transaction of its own.
+                await store_records(connection, records)
+                return
             async with connection.pipeline():
-                if connection.info.transaction_status is TransactionStatus.IDLE:
-                    await connection.execute("BEGIN")
                 if changed is not None:
-                    await write(connection, *changed)
-                if rows:
-                    await connection.execute(ADD_RECORDS, columns(rows, 12))
+                    await store(connection, *changed, records)
+                elif records:
+                    await store_records(connection, records)
                 await connection.execute("COMMIT")
         except BaseException as error:
-            if connection.broken or not isinstance(error, Exception):
-                self._is_chain_known = False
-                if isinstance(error, Exception):
-                    raise _DoubtError(str(error)) from error
+            self._is_chain_known = False
+            if isinstance(error, Exception) and connection.broken:
+                place = (self._chain.sequence, self._chain.last) if records else None
+                raise _DoubtError(str(error), place=place, is_records=is_records) from error
             raise
 
-    def _seal(self, entries: Sequence[AuditEntry]) -> list[tuple[Any, ...]]:
+    def _seal(self, entries: Sequence[AuditEntry]) -> Sequence[Mapping[str, Any]]:
         chain = self._chain
         placed = [storable(entry) for entry in entries]
         if placed and not chain.sequence:

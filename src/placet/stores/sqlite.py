@@ -133,7 +133,7 @@ class SqliteStore:
             await now.writer.submit(None)
         try:
             return query(now.reader.execute)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise StoreError(f"the store {str(self._path)!r} could not be read: {error}") from error
 
     async def _scan(self, query: Callable[[sqlite3.Connection], T]) -> T:
@@ -143,7 +143,7 @@ class SqliteStore:
             try:
                 with closing(connect(self._path, patience=PATIENCE)) as connection:
                     return query(connection)
-            except sqlite3.Error as error:
+            except (sqlite3.Error, UnicodeError) as error:
                 raise StoreError(f"the store {str(self._path)!r} could not be read: {error}") from error
 
         now = self._now()
