@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from placet.models.scripted import ScriptedModel
 from placet.ports import Store
 from placet.runtime.sinks import ListSink
 from placet.stores.memory import MemoryStore
+from placet.testing import FrozenClock
 from placet.tools.context import Context
 from placet.tools.parameters import Loaded
 from placet.tools.tool import Tool, tool
@@ -24,23 +24,6 @@ CLERK = Principal("s1", roles={"support"})
 OTHER_CLERK = Principal("s2", roles={"support"})
 BOSS = Principal("f1", roles={"finance"})
 SECRET = b"a secret of thirty-two bytes or more"
-
-
-class FrozenClock:
-    """A clock that stands still until it is moved; what is measured goes on."""
-
-    def __init__(self) -> None:
-        self.at = datetime(2026, 11, 29, 12, tzinfo=UTC)
-        self.seconds = 0.0
-
-    def now(self) -> datetime:
-        return self.at
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-    def move(self, seconds: float) -> None:
-        self.at += timedelta(seconds=seconds)
 
 
 @dataclass
