@@ -9,8 +9,8 @@ from placet.cli.command import Ended, Identity, command
 from placet.cli.door import Door
 from placet.cli.exits import Exit, Failure, exit_of
 from placet.cli.json_argument import read_object
-from placet.cli.layout import GAP, call, table
-from placet.cli.present import expiry, outcome_json, present, refusal
+from placet.cli.layout import GAP, call, table, wrap
+from placet.cli.present import minutes_left, outcome_json, present, refusal
 from placet.cli.progress import watch
 from placet.cli.requests import argument_lines, complaint, entitled, redacted_arguments, request_json, request_lines
 from placet.runtime.site import Emit
@@ -18,6 +18,7 @@ from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.decision import Reason
 from placet.values.json import JsonObject
 from placet.values.outcome import Outcome, Refused
+from placet.words.escape import escape_for_person
 from placet.words.messages import (
     APPROVAL_STATUSES,
     APPROVED,
@@ -49,10 +50,13 @@ async def list_approvals(
     if not found:
         door.screen.note(Text(f"{GAP}{door.say(NOTHING_WAITS)}", style="dim"))
         return Exit.OK
-    headings = [
-        door.say(name) for name in ("Id", "Tool", "On behalf of", "What would change", "Who may approve", "Expires")
-    ]
-    door.screen.lines(table(headings, [_row(door, request) for request in found], door.screen.width))
+    headings = [door.say(name) for name in ("Id", "Tool", "On behalf of", "Who may approve", "Expires")]
+    header, *rows = table(headings, [_row(door, request) for request in found], door.screen.width, flexible=(3,))
+    door.screen.line(header)
+    for row, request in zip(rows, found, strict=True):
+        door.screen.line(row)
+        for line in wrap(_seen(door, request), None if door.screen.width is None else door.screen.width - 4):
+            door.screen.line(Text(f"{GAP * 2}{line}", style="dim"))
     return Exit.OK
 
 
@@ -156,16 +160,23 @@ def _missing(door: Door, approval_id: str) -> Failure:
 
 
 def _row(door: Door, request: ApprovalRequest) -> list[str]:
-    status = request.status_at(door.agent.world.clock.now())
-    pending = status is ApprovalStatus.PENDING
+    now = door.agent.world.clock.now()
+    status = request.status_at(now)
+    left = f"{minutes_left(request.expires_at, now)} min"
     return [
         request.id,
-        request.tool if request.preview is not None else call(request.tool, redacted_arguments(door, request)),
+        request.tool,
         request.principal_id,
-        request.preview.text if request.preview is not None else "",
         ", ".join(sorted(request.approvers)) if request.yes is Yes.APPROVE else door.say(REQUESTER),
-        expiry(door, request.expires_at) if pending else door.say(APPROVAL_STATUSES[status]),
+        left if status is ApprovalStatus.PENDING else door.say(APPROVAL_STATUSES[status]),
     ]
+
+
+def _seen(door: Door, request: ApprovalRequest) -> str:
+    """Return what would change, as anybody may see it: the preview, else the call with its secrets left out."""
+    if request.preview is not None:
+        return escape_for_person(request.preview.text).text
+    return call(request.tool, redacted_arguments(door, request))
 
 
 def _row_json(door: Door, request: ApprovalRequest) -> JsonObject:

@@ -12,7 +12,7 @@ from placet.cli.door import Door
 from placet.cli.exits import Exit, Failure
 from placet.cli.layout import GAP
 from placet.cli.present import outcome_json, refusal
-from placet.cli.records import record_json, record_line, record_lines
+from placet.cli.records import RECORD_HANG, record_json, record_line, record_lines
 from placet.cli.requests import moment
 from placet.errors import ConfigurationError, StoreError
 from placet.runtime.heads import ExportedHeads, read_heads, sign_heads
@@ -95,7 +95,8 @@ async def show(door: Door, run_id: Annotated[str, typer.Argument(metavar="RUN")]
         return Exit.OK
     door.screen.line(Text(f"{GAP}{run_id}", style="bold"))
     for record in found:
-        door.screen.lines(record_lines(door, record))
+        for line in record_lines(door, record):
+            door.screen.prose(line, RECORD_HANG)
     return Exit.OK
 
 
@@ -181,7 +182,7 @@ def _print(door: Door, records: list[AuditRecord]) -> None:
         if door.screen.as_json:
             door.screen.data(record_json(record))
         else:
-            door.screen.line(record_line(door, record))
+            door.screen.prose(record_line(door, record), RECORD_HANG)
 
 
 def _read(door: Door, file: Path) -> str:

@@ -3,46 +3,55 @@
 On a terminal, lines are cut to its width; in a file or a pipe nothing is cut.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 import jiter
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.text import Text
 
 from placet.values.json import Json, JsonObject
 from placet.words.escape import escape_for_person, escape_json
 
 GAP: Final = "  "
+_WORD: Final = re.compile(r"\s*\S+|\s+")
+_LEAST_CELLS: Final = 12
+"""Below this nothing of a cell can be read."""
 CALL_CELLS: Final = 160
 """How much of a call is shown on a line of progress."""
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], width: int | None) -> Iterable[Text]:
+def table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], width: int | None, flexible: Collection[int] = ()
+) -> Iterable[Text]:
     """Yield the lines of a table.
 
     Args:
         headings: Of the columns, in the person's language.
         rows: Cells; they may hold anything and are made visible.
-        width: Cells of a line, or None to cut nothing. The widest columns give way first.
+        width: Cells of a line, or None to cut nothing.
+        flexible: The columns that may be cut, the widest first. An id is of no use in parts,
+            so where that is not enough the line is longer than the terminal.
     """
     shown = [[escape_for_person(cell).text for cell in row] for row in rows]
     widths = [max(cell_len(row[place]) for row in (headings, *shown)) for place in range(len(headings))]
     if width is not None:
-        widths = _within(widths, width - len(GAP) * len(headings))
+        widths = _within(widths, width - len(GAP) * len(headings), flexible)
     yield _row(headings, widths, "bold")
     for row in shown:
         yield _row(row, widths, "")
 
 
-def _within(widths: list[int], room: int) -> list[int]:
-    """Return the widths, the widest cut down until all of them have room together."""
-    widths = list(widths)
-    while sum(widths) > room and max(widths) > 8:
-        widest = widths.index(max(widths))
-        others = sorted(widths)[-2] if len(widths) > 1 else 0
-        widths[widest] = max(8, min(widths[widest] - 1, max(others, widths[widest] - (sum(widths) - room))))
-    return widths
+def _within(widths: Sequence[int], room: int, flexible: Collection[int]) -> list[int]:
+    """Return the widths, the widest of those that are flexible cut down until all have room together."""
+    cut = list(widths)
+    while sum(cut) > room:
+        widest = max(flexible, key=lambda place: cut[place], default=None)
+        if widest is None or cut[widest] <= _LEAST_CELLS:
+            break
+        cut[widest] -= 1
+    return cut
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], style: str) -> Text:
@@ -55,15 +64,40 @@ def fit(text: str, width: int) -> str:
     return set_cell_size(text, width) if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
 
-def labelled(pairs: Iterable[tuple[str, str]]) -> Iterable[Text]:
-    """Yield one line for each label and value, the values in one column and made visible."""
+def labelled(pairs: Iterable[tuple[str, str]], width: int | None = None) -> Iterable[Text]:
+    """Yield labels and values, the values in one column and made visible; what is empty is left out.
+
+    Args:
+        pairs: Labels and values.
+        width: Cells of a line, or None for lines of any length.
+    """
     known = [(label, value) for label, value in pairs if value]
-    width = max((cell_len(label) for label, _ in known), default=0)
+    column = max((cell_len(label) for label, _ in known), default=0)
+    room = None if width is None else width - column - 2 * len(GAP)
     for label, value in known:
-        head, *more = escape_for_person(value, lines=True).text.split("\n")
-        yield Text.assemble((f"{GAP}{set_cell_size(label, width)}{GAP}", "dim"), head)
+        lines = escape_for_person(value, lines=True).text.split("\n")
+        head, *more = (part for line in lines for part in wrap(line, room))
+        yield Text.assemble((f"{GAP}{set_cell_size(label, column)}{GAP}", "dim"), head)
         for line in more:
-            yield Text(f"{GAP}{' ' * width}{GAP}{line}")
+            yield Text(f"{GAP}{' ' * column}{GAP}{line}".rstrip())
+
+
+def wrap(text: str, width: int | None) -> list[str]:
+    """Return a text in lines that fit, broken between words where it can be.
+
+    Nothing is lost but the one blank at which a line was broken, so that an approver reads
+    what will run and not a tidier version of it.
+    """
+    if width is None or cell_len(text) <= width or width < _LEAST_CELLS:
+        return [text]
+    lines = [""]
+    for word in _WORD.findall(text):
+        if cell_len(lines[-1]) + cell_len(word) <= width:
+            lines[-1] += word
+            continue
+        only_blank = word.startswith(" ") and not word.startswith("  ")
+        lines += chop_cells(word.removeprefix(" ") if only_blank else word, width)
+    return lines
 
 
 def arguments(values: JsonObject, notes: Mapping[str, str] | None = None) -> Iterable[Text]:

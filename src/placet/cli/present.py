@@ -41,12 +41,12 @@ def present(door: Door, outcome: Outcome | ToolResult, *, told: bool = False) ->
             if not told:
                 door.screen.say(text)
         case ToolResult(content=text):
-            door.screen.warn(Text(f"{GAP}✗ {escape_for_person(text, lines=True).text}", style="red"))
+            door.screen.alarm(text, "red", "✗ ")
         case Waiting(approvals=approvals):
             for line in (line for pending in approvals for line in waiting_lines(door, pending)):
                 door.screen.warn(line)
         case Stopped(text=text):
-            door.screen.warn(Text(f"{GAP}{escape_for_person(text, lines=True).text}", style="yellow"))
+            door.screen.alarm(text, "yellow")
         case Refused():
             return refusal(door, outcome)
         case _:
@@ -83,12 +83,16 @@ def waiting_lines(door: Door, pending: PendingApproval) -> list[Text]:
 
 def expiry(door: Door, at: datetime) -> str:
     """Return how long something still waits, in the person's language."""
-    seconds = (at - door.agent.world.clock.now()).total_seconds()
-    if seconds <= 0:
+    now = door.agent.world.clock.now()
+    if at <= now:
         return door.say(DECISIONS["expired"])
-    # Rounded up: what was asked a second ago and waits for 15 minutes expires in 15.
-    minutes = -int(-seconds // 60)
-    return door.say(EXPIRES, n=minutes) if seconds >= 60 else door.say(EXPIRES_SOON)
+    minutes = minutes_left(at, now)
+    return door.say(EXPIRES, n=minutes) if minutes > 1 else door.say(EXPIRES_SOON)
+
+
+def minutes_left(at: datetime, now: datetime) -> int:
+    """Return how many minutes there are still, begun ones included: what was asked a second ago waits for 15 of 15."""
+    return -int(-(at - now).total_seconds() // 60)
 
 
 # ── for programs ──────────────────────────────────────────────────────────────────────

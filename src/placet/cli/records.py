@@ -8,7 +8,7 @@ import jiter
 from rich.text import Text
 
 from placet.cli.door import Door
-from placet.cli.layout import GAP, call, labelled
+from placet.cli.layout import GAP, call, call_of_text, labelled
 from placet.values.audit import AuditEntry, AuditKind, AuditRecord
 from placet.values.decision import Reason
 from placet.values.json import Json, JsonObject
@@ -16,6 +16,8 @@ from placet.words.escape import escape_for_person, escape_json
 from placet.words.messages import DECISIONS, EFFECT_STATES, KINDS, REFUSALS
 
 _REASONS: Final = frozenset(reason.value for reason in Reason)
+RECORD_HANG: Final = 23
+"""Where a record's own words begin, after its time: the lines of a long one go on there."""
 _SHOWN_BODY: Final = ("text", "result", "detail", "note", "preview", "edited", "approved_by", "requested_by")
 """What of a body stands on lines of its own; the rest is for programs."""
 
@@ -89,7 +91,7 @@ def record_lines(door: Door, record: AuditRecord) -> Iterable[Text]:
 
 def decision(door: Door, entry: AuditEntry, body: Json) -> str:
     """Return what was decided, in the person's language where there are words for it."""
-    word = entry.decision
+    word = entry.decision if entry.kind is not AuditKind.WRITER else ""
     person = entry.principal_id
     if word in ("approved", "confirmed", "rejected"):
         return door.say(DECISIONS[word], person=person)
@@ -110,6 +112,8 @@ def _call(entry: AuditEntry, body: Json) -> str:
     if not entry.tool:
         return ""
     values = body.get("arguments") if isinstance(body, Mapping) else None
+    if isinstance(values, str):  # the wish as the model wrote it, when nothing of it could be understood
+        return call_of_text(entry.tool, values)
     return call(entry.tool, values if values is not None else {})
 
 

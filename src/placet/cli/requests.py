@@ -17,6 +17,7 @@ from placet.gate.approver import check_approver
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.decision import Allow, Deny
 from placet.values.json import JsonObject
+from placet.values.provenance import Origin
 from placet.words.escape import Escaped, escape_for_person, escape_json
 from placet.words.formats import show_datetime
 from placet.words.messages import (
@@ -27,6 +28,7 @@ from placet.words.messages import (
     NEEDS_APPROVAL,
     NEEDS_CONFIRMATION,
     NEEDS_ROLE,
+    ORIGINS,
     OWN_CALL,
     REDACTED,
     REQUESTER,
@@ -104,7 +106,8 @@ def request_lines(door: Door, request: ApprovalRequest) -> Iterable[Text]:
             (door.say("What would change"), request.preview.text if request.preview is not None else ""),
             (door.say("Decision"), _decided(door, request)),
             (door.say("Run"), request.run_id),
-        ]
+        ],
+        door.screen.width,
     )
     yield from argument_lines(door, request)
 
@@ -113,7 +116,7 @@ def argument_lines(door: Door, request: ApprovalRequest) -> Iterable[Text]:
     """Yield every argument of a request, and what to be warned of."""
     shown = visible_arguments(door, request)
     yield Text(f"{GAP}{door.say('Arguments')}", style="dim")
-    yield from arguments(shown, request.provenance)
+    yield from arguments(shown, {name: _origin(door, said) for name, said in request.provenance.items()})
     if not entitled(door, request):
         yield Text(f"{GAP}{door.say(REDACTED)}", style="dim")
     for sentence in warnings(door, request):
@@ -155,6 +158,16 @@ def request_json(door: Door, request: ApprovalRequest) -> JsonObject:
 def moment(door: Door, at: datetime) -> str:
     """Return a time as the person reads it, in the zone of this machine."""
     return show_datetime(at.astimezone(), door.language)
+
+
+def _origin(door: Door, said: str) -> str:
+    """Return where an argument came from, as it was noted with the request, in the person's language."""
+    word, _, tool = said.partition(": ")
+    text = door.say(ORIGINS[Origin(word)]) if word in _ORIGINS else word
+    return f"{text}: {tool}" if tool else text
+
+
+_ORIGINS: Final = frozenset(origin.value for origin in Origin)
 
 
 def _decided(door: Door, request: ApprovalRequest) -> str:

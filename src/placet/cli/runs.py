@@ -57,7 +57,7 @@ async def list_runs(
         return Exit.OK
     headings = [door.say(name) for name in ("Id", "Agent", "On behalf of", "Started", "Status")]
     rows = [[run.id, run.agent, run.principal_id, moment(door, run.created_at), _status(door, run)] for run in found]
-    door.screen.lines(table(headings, rows, door.screen.width))
+    door.screen.lines(table(headings, rows, door.screen.width, flexible=(4,)))
     return Exit.OK
 
 
@@ -139,7 +139,8 @@ def _run_lines(
                 ),
                 (door.say(RUN_STATUSES[RunStatus.WAITING]).capitalize(), ", ".join(waiting)),
                 (door.say(EFFECT_STATES[EffectState.UNKNOWN]).capitalize(), ", ".join(unknown)),
-            ]
+            ],
+            door.screen.width,
         ),
     ]
     if unknown:

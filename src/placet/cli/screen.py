@@ -57,11 +57,23 @@ class Screen:
     def say(self, text: str) -> None:
         """Print what was asked for: lines that may hold anything, made visible."""
         for line in escape_for_person(text, lines=True).text.split("\n"):
-            self.line(Text(f"{self.indent}{line}" if line else ""))
+            self.prose(Text(f"{self.indent}{line}" if line else ""), len(self.indent))
 
     def line(self, text: Text) -> None:
         """Print a line of standard output, already safe to look at."""
         self.out.print(text, soft_wrap=True)
+
+    def prose(self, text: Text, hang: int) -> None:
+        """Print a line of standard output; on a terminal it is wrapped between words.
+
+        Not for arguments that somebody decides about: wrapping swallows blanks.
+
+        Args:
+            text: Already safe to look at.
+            hang: By how many cells the lines after the first are indented.
+        """
+        for line in _wrapped(self.out, text, hang):
+            self.line(line)
 
     def lines(self, texts: Iterable[Text]) -> None:
         """Print lines of standard output, already safe to look at."""
@@ -71,15 +83,22 @@ class Screen:
     def note(self, text: Text) -> None:
         """Print a line of standard error, already safe to look at. With `quiet`, nothing."""
         if not self.quiet:
-            self.err.print(text, soft_wrap=True)
+            self.warn(text)
 
     def warn(self, text: Text) -> None:
         """Print a line of standard error, whether or not progress is wanted."""
         self.err.print(text, soft_wrap=True)
 
+    def alarm(self, text: str, style: str, mark: str = "") -> None:
+        """Print lines of standard error that may hold anything, made visible, whether or not progress is wanted."""
+        for line in escape_for_person(text, lines=True).text.split("\n"):
+            for part in _wrapped(self.err, Text(f"{INDENT}{mark}{line}", style=style), len(INDENT + mark)):
+                self.warn(part)
+
     def tell(self, line: str) -> None:
         """Print a line in which the application tells the person something."""
-        self.note(Text(f"{INDENT}{escape_for_person(line).text}", style="dim"))
+        for part in _wrapped(self.err, Text(f"{INDENT}{escape_for_person(line).text}", style="dim"), len(INDENT)):
+            self.note(part)
 
     def data(self, value: Json) -> None:
         """Print a JSON value on one line of standard output."""
@@ -91,9 +110,10 @@ class Screen:
         if self.as_json:
             self.data({"error": {"code": failure.code, "message": failure.message, "fix": failure.fix}})
             return
-        self.warn(Text(f"{INDENT}✗ {escape_for_person(failure.message).text}", style="red"))
-        if failure.fix:
-            self.warn(Text(f"{INDENT}  {escape_for_person(failure.fix).text}", style="dim"))
+        message, fix = escape_for_person(failure.message).text, escape_for_person(failure.fix).text
+        told = [Text(f"{INDENT}✗ {message}", style="red"), *([Text(f"{INDENT}  {fix}", style="dim")] if fix else [])]
+        for line in (line for text in told for line in _wrapped(self.err, text, 2 * len(INDENT))):
+            self.warn(line)
 
 
 def open_screen(*, as_json: bool, quiet: bool) -> Screen:
@@ -111,6 +131,14 @@ def _console(stream: TextIO) -> Console:
     return Console(
         file=stream, markup=False, highlight=False, emoji=False, color_system=None if plain else "auto", no_color=plain
     )
+
+
+def _wrapped(console: Console, text: Text, hang: int) -> list[Text]:
+    """Return the lines of a text, wrapped between words where somebody looks at it."""
+    if not console.is_terminal or text.cell_len <= console.width:
+        return [text]
+    first, *more = text.wrap(console, console.width - hang)
+    return [first, *(Text(" " * hang).append_text(line) for line in more)]
 
 
 def _never_fail(stream: TextIO) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from difflib import get_close_matches
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.text import Text
@@ -36,6 +36,13 @@ from placet.words.messages import (
 
 tools = typer.Typer(help="What can be called, by whom, and calling it without a model.", no_args_is_help=True)
 
+_SPANS: Final = {
+    timedelta(seconds=1): "s",
+    timedelta(minutes=1): "min",
+    timedelta(hours=1): "h",
+    timedelta(days=1): "d",
+}
+
 ToolName = Annotated[str, typer.Argument(metavar="TOOL")]
 
 
@@ -55,12 +62,12 @@ async def list_tools(door: Door) -> Ended:
             spec.name,
             door.say(EFFECTS[spec.effect]),
             _roles(spec),
-            ", ".join(str(limit) for limit in spec.limits),
+            _limits(spec),
             spec.description.strip().splitlines()[0],
         ]
         for spec in specs
     ]
-    door.screen.lines(table(headings, rows, door.screen.width))
+    door.screen.lines(table(headings, rows, door.screen.width, flexible=(2, 4)))
     return Exit.OK
 
 
@@ -121,18 +128,20 @@ def _tool_lines(door: Door, spec: ToolSpec) -> Iterable[Text]:
             (door.say("Effect"), door.say(EFFECTS[spec.effect])),
             (door.say("Roles"), _roles(spec)),
             (door.say("Approval"), _approval(door, spec.approval)),
-            (door.say("Limit"), ", ".join(str(limit) for limit in spec.limits)),
+            (door.say("Limit"), _limits(spec)),
             (door.say("Timeout"), _seconds(spec.timeout)),
             (door.say("Description"), spec.description.strip()),
-        ]
+        ],
+        door.screen.width,
     )
     properties = spec.input_schema.get("properties")
     if not isinstance(properties, dict) or not properties:
         return
     required = spec.input_schema.get("required")
     yield Text(f"{GAP}{door.say('Arguments')}", style="dim")
+    width = door.screen.width - len(GAP) if door.screen.width is not None else None
     names = required if isinstance(required, list) else []
-    yield from (Text(GAP).append_text(line) for line in labelled(_parameters(door, properties, names)))
+    yield from (Text(GAP).append_text(line) for line in labelled(_parameters(door, properties, names), width))
 
 
 def _parameters(door: Door, properties: JsonObject, required: Sequence[object]) -> list[tuple[str, str]]:
@@ -170,6 +179,11 @@ def _approval(door: Door, rule: ApprovalRule | None) -> str:
 
 def _roles(spec: ToolSpec) -> str:
     return ", ".join(sorted(spec.roles or ()))
+
+
+def _limits(spec: ToolSpec) -> str:
+    """Return how many calls in how long, as `10/min`: the same in every language."""
+    return ", ".join(f"{limit.calls}/{_SPANS.get(limit.per, _seconds(limit.per))}" for limit in spec.limits)
 
 
 def _seconds(span: timedelta) -> str:

@@ -12,6 +12,7 @@ from placet.values.approval import ApprovalStatus
 from placet.values.audit import AuditKind
 from placet.values.decision import Reason
 from placet.values.effect import EffectState
+from placet.values.provenance import Origin
 from placet.values.run import RunStatus, StopReason
 from placet.values.tool import Effect
 
@@ -118,6 +119,15 @@ KINDS: Final[Mapping[AuditKind, str]] = {
     AuditKind.TURN: "turn",
 }
 """What a record of the audit log tells of."""
+
+ORIGINS: Final[Mapping[Origin, str]] = {
+    Origin.PERSON: "said by the person",
+    Origin.DEVELOPER: "set by the application",
+    Origin.TOOL: "found by a tool",
+    Origin.MODEL: "worked out by the model",
+    Origin.UNTRUSTED: "not trusted: others can write where it comes from",
+}
+"""Where the value of an argument came from, as an approver reads it."""
 
 YES_WORDS: Final[Mapping[str, frozenset[str]]] = {
     "en": frozenset({"y", "yes"}),
@@ -239,7 +249,7 @@ PLURALS: Final = (CHAIN_INTACT, CHAINS_READ, WAITING_CALLS, CALLS_DONE, TURNS_TA
 
 SINGLES: Final = (
     *LAST_WORDS.values(), *REFUSALS.values(), *FAILURES.values(), *RUN_STATUSES.values(), *APPROVAL_STATUSES.values(),
-    *EFFECT_STATES.values(), *EFFECTS.values(), *DECISIONS.values(), *KINDS.values(), CHAIN_BROKEN, ANCHORED,
-    UNANCHORED, EXPIRES, EXPIRES_SOON, CONFIRM, GOODBYE, WARN_HIDDEN, WARN_MIXED, *COLUMNS, *COMMAND_LINE,
+    *EFFECT_STATES.values(), *EFFECTS.values(), *DECISIONS.values(), *KINDS.values(), *ORIGINS.values(), CHAIN_BROKEN,
+    ANCHORED, UNANCHORED, EXPIRES, EXPIRES_SOON, CONFIRM, GOODBYE, WARN_HIDDEN, WARN_MIXED, *COLUMNS, *COMMAND_LINE,
 )  # fmt: skip
 """Messages for `say`."""
