@@ -6,7 +6,8 @@ PlacetError
 │   ├── DuplicateToolError      two tools of one name in a toolset
 │   ├── ToolDefinitionError     a tool that cannot be one (no docstring, no type, no effect …)
 │   ├── PolicyError             a rule that names what does not exist, or can never match
-│   └── AgentFileError          an agent file that cannot be read as one
+│   ├── AgentFileError          an agent file that cannot be read as one
+│   └── SkillError              a skill that is broken, or has drifted from its lock
 ├── ToolError                 the model: raised by a tool, said to the model as written
 ├── FatalToolError            nobody, in this run: raised by a tool, ends the run
 ├── ModelError                the provider or the network
@@ -45,6 +46,10 @@ class PolicyError(ConfigurationError):
 
 class AgentFileError(ConfigurationError):
     """An agent file that is missing, malformed, or names what does not exist."""
+
+
+class SkillError(ConfigurationError):
+    """A skill that breaks a rule, or tells the model something else than what was accepted."""
 
 
 class ToolError(PlacetError):

@@ -1,0 +1,111 @@
+"""SKILL.md: its front matter, checked by the rules of the Agent Skills specification.
+
+Six keys, no others: name, description, license, compatibility, metadata, allowed-tools
+(agentskills.io, specification of 2025-12). `allowed-tools` pre-approves tools in other
+agents; here it is never a grant, and a skill that carries it is warned about.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import yaml
+
+from placet.errors import SkillError
+
+_FRONT: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)(.*)\Z", re.DOTALL)
+_KEYS: Final = frozenset({"name", "description", "license", "compatibility", "metadata", "allowed-tools"})
+_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+MAX_NAME: Final = 64
+MAX_DESCRIPTION: Final = 1024
+MAX_COMPATIBILITY: Final = 500
+MAX_BODY_LINES: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What a SKILL.md says of itself.
+
+    Attributes:
+        name: Equal to the folder's name.
+        description: What it does and when to use it.
+        body: The instructions.
+        warnings: What is allowed, and yet worth a look.
+    """
+
+    name: str
+    description: str
+    body: str
+    warnings: tuple[str, ...] = field(default=())
+
+
+def read_front_matter(text: str, *, folder: str) -> FrontMatter:
+    """Return what a SKILL.md says of itself.
+
+    Args:
+        text: The whole file.
+        folder: The name of the folder in which it lies.
+
+    Raises:
+        SkillError: It breaks a rule of the specification; the message names it.
+    """
+    found = _FRONT.match(text.removeprefix("\ufeff"))
+    if not found:
+        raise SkillError(f"skill {folder!r}: SKILL.md has no front matter; begin it with '---', keys, and '---'")
+    try:
+        front = yaml.safe_load(found[1]) or {}
+    except yaml.YAMLError as error:
+        raise SkillError(f"skill {folder!r}: the front matter of SKILL.md is no YAML: {error}") from error
+    if not isinstance(front, dict):
+        raise SkillError(f"skill {folder!r}: the front matter of SKILL.md must be keys with values")
+    unknown = sorted(str(key) for key in front if key not in _KEYS)
+    if unknown:
+        raise SkillError(
+            f"skill {folder!r}: SKILL.md has keys that the specification does not know: {unknown}; "
+            "what placet decides by stands in tool.toml"
+        )
+    name = _check_name(front.get("name"), folder)
+    description = _check_text(front, "description", folder, MAX_DESCRIPTION, required=True)
+    _check_text(front, "license", folder, MAX_COMPATIBILITY, required=False)
+    _check_text(front, "compatibility", folder, MAX_COMPATIBILITY, required=False)
+    _check_metadata(front.get("metadata", {}), folder)
+    return FrontMatter(name, description, found[2].strip(), tuple(_warnings(front, found[2])))
+
+
+def _check_name(name: Any, folder: str) -> str:
+    if not isinstance(name, str) or len(name) > MAX_NAME or not _NAME.fullmatch(name):
+        raise SkillError(
+            f"skill {folder!r}: its name {name!r} must be 1 to {MAX_NAME} lower-case letters, digits and single hyphens"
+        )
+    if unicodedata.normalize("NFKC", name) != unicodedata.normalize("NFKC", folder):
+        raise SkillError(f"skill {folder!r}: its name {name!r} must be the name of its folder")
+    return name
+
+
+def _check_text(front: Mapping[str, Any], key: str, folder: str, most: int, *, required: bool) -> str:
+    value = front.get(key)
+    if value is None and not required:
+        return ""
+    if not isinstance(value, str) or not value.strip() or len(value) > most:
+        raise SkillError(f"skill {folder!r}: {key!r} in SKILL.md must be a text of 1 to {most} characters")
+    return value.strip()
+
+
+def _check_metadata(metadata: Any, folder: str) -> None:
+    if not isinstance(metadata, dict) or not all(
+        isinstance(key, str) and isinstance(value, str) for key, value in metadata.items()
+    ):
+        raise SkillError(f"skill {folder!r}: 'metadata' in SKILL.md must map texts to texts")
+
+
+def _warnings(front: Mapping[str, Any], body: str) -> list[str]:
+    warnings: list[str] = []
+    if "allowed-tools" in front:
+        warnings.append(
+            "SKILL.md has 'allowed-tools', which grants nothing here; remove it, or know that others obey it"
+        )
+    if body.count("\n") > MAX_BODY_LINES:
+        warnings.append(f"the body of SKILL.md is longer than {MAX_BODY_LINES} lines; agents read all of it")
+    return warnings

@@ -1,0 +1,132 @@
+"""A new skill that passes its own check from the first minute."""
+
+from pathlib import Path
+from typing import Final
+
+from placet.errors import SkillError
+from placet.skills.front_matter import MAX_NAME
+from placet.skills.index import INDEX, load_index, read_index, write_lock
+
+_FILES: Final = {
+    "SKILL.md": """---
+name: {name}
+description: Greets a person by name. Use when somebody asks to be greeted.
+---
+
+# {title}
+
+Call `{tool}` with the name of the person, as they wrote it.
+
+## Edge cases
+
+- No name was given: ask for it, do not invent one.
+""",
+    "tool.toml": """name = "{tool}"
+effect = "read"            # read, write or destructive
+roles = ["*"]              # who may call it; "*" is every known principal
+timeout = "5s"
+limit = ["60/minute"]
+
+[progress]
+en = "greeting {{person}}…"
+pt-BR = "cumprimentando {{person}}…"
+ro = "salut pe {{person}}…"
+""",
+    "shapes.py": '''"""What the skill takes and gives."""
+
+from pydantic import BaseModel
+
+
+class Greeting(BaseModel):
+    """A greeting."""
+
+    text: str
+''',
+    "handler.py": '''"""The code of the skill."""
+
+from typing import Annotated
+
+from placet import ToolError
+from pydantic import Field
+
+from .shapes import Greeting
+
+
+async def execute(person: Annotated[str, Field(max_length=100, description="Whom to greet.")]) -> Greeting:
+    """Greet a person by name. Use when somebody asks to be greeted."""
+    if not person.strip():
+        raise ToolError("there is no name", hint="ask for the name")
+    return Greeting(text=f"Hello, {{person.strip()}}!")
+''',
+    "schema.json": "{{}}\n",
+    "README.md": """# {title}
+
+The tool `{tool}`. Effect: read. It touches no data.
+
+- **Owner**: say who answers for it.
+- **When it fails**: it needs nothing from outside; a failure is a fault of its own.
+""",
+    "tests/test_{module}.py": '''"""The skill, through the same gate as every other call."""
+
+from pathlib import Path
+
+from placet import Agent, AgentDefinition, Principal
+from placet.skills.skill import load_skill
+from placet.testing import ScriptedModel
+
+SOMEBODY = Principal("p1")
+
+
+async def call(**arguments: object) -> tuple[str, str]:
+    skill = load_skill(Path(__file__).resolve().parent.parent)
+    model = ScriptedModel().says("unused")
+    async with Agent(AgentDefinition(name="trial"), tools=[skill.tool], model=model, store="memory:") as agent:
+        result = await agent.call("{tool}", arguments, principal=SOMEBODY)
+        return result.code, result.content  # type: ignore[union-attr]  # a read has a result
+
+
+def test_it_greets(run) -> None:
+    assert run(call(person="Ana")) == ("ok", '{{"text":"Hello, Ana!"}}')
+
+
+def test_without_a_name_it_says_what_to_do(run) -> None:
+    code, content = run(call(person="  "))
+    assert code == "tool_error"
+    assert "ask for the name" in content
+''',
+    "tests/conftest.py": '''"""Run a coroutine, without any plug-in."""
+
+import asyncio
+
+import pytest
+
+
+@pytest.fixture
+def run():
+    return asyncio.run
+''',
+}
+
+
+def new_skill(folder: Path, name: str) -> Path:
+    """Return the folder of a new skill, listed in the index and locked as it is.
+
+    Raises:
+        SkillError: The name is none, or taken.
+    """
+    if not name or len(name) > MAX_NAME or not all(part.isalnum() and part.islower() for part in name.split("-")):
+        raise SkillError(f"not the name of a skill: {name!r}; use lower-case letters, digits and single hyphens")
+    there = folder / name
+    if there.exists():
+        raise SkillError(f"{str(there)!r} exists already")
+    names = read_index(folder) if (folder / INDEX).exists() else []
+    words = {"name": name, "title": name.replace("-", " ").capitalize(), "tool": name.replace("-", "_")}
+    words["module"] = words["tool"]
+    for file, text in _FILES.items():
+        path = there / file.format(**words)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.format(**words), "utf-8")
+    listed = ", ".join(f'"{one}"' for one in [*names, name])
+    (folder / INDEX).write_text(f"skills = [{listed}]\n", "utf-8")
+    write_lock(folder, load_index(folder))
+    return there
