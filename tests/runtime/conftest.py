@@ -110,13 +110,19 @@ async def break_something(context: Context[Office], how: str) -> str:
     raise OSError("connection reset")
 
 
+@tool(effect="read", roles={EVERYONE}, approval=Approval.always(approvers={"finance"}))
+async def ask_first() -> str:
+    """Do nothing, once somebody has allowed it."""
+    return "asked"
+
+
 @tool(effect="read", roles={"finance"})
 async def payroll() -> str:
     """Read the payroll."""
     return "secret"
 
 
-TOOLS: tuple[Tool, ...] = (look, balance_of, pay, rename, note, break_down, break_something, payroll)
+TOOLS: tuple[Tool, ...] = (look, balance_of, pay, rename, note, break_down, break_something, ask_first, payroll)
 
 MakeAgent = Callable[..., Agent]
 

@@ -6,13 +6,14 @@ import pytest
 
 from placet.models.scripted import ScriptedModel
 from placet.runtime.sinks import ListSink
+from placet.testing import FrozenClock
 from placet.tools.tool import tool
 from placet.values.approval import Approval, ApprovalStatus
 from placet.values.call import ToolResult
 from placet.values.message import ToolMessage
 from placet.values.outcome import Answer, Outcome, PendingApproval, Refused, Waiting
 from placet.values.principal import Principal
-from tests.runtime.conftest import BOSS, CLERK, OTHER_CLERK, TOOLS, FrozenClock, MakeAgent, Office
+from tests.runtime.conftest import BOSS, CLERK, OTHER_CLERK, TOOLS, MakeAgent, Office
 
 
 def pay_ten() -> ScriptedModel:
