@@ -49,8 +49,8 @@ POLICY: Final = Policy(functions=frozenset({"shop.vat"}), row_functions=ROW_FUNC
 def schema_sql(orders: int) -> str:
     """Return the schema of the cases, with fewer orders than the 200,000 it was measured with."""
     sql = (CASES / "sql-sandbox-schema.sql").read_text(encoding="utf-8")
+    products = max(10, orders // 200)
+    sql = sql.replace("generate_series(1,1000)", f"generate_series(1,{products})")
+    sql = sql.replace("random()*1000)::int", f"random()*{products})::int")
     sql = sql.replace("generate_series(1,200000)", f"generate_series(1,{orders})")
-    sql = re.sub(r"\b20000\b", str(orders // 10), sql)
-    return sql.replace("generate_series(1,1000)", f"generate_series(1,{max(10, orders // 200)})").replace(
-        "random()*1000)::int", f"random()*{max(10, orders // 200)})::int"
-    )
+    return re.sub(r"\b20000\b", str(orders // 10), sql)

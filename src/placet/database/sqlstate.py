@@ -1,0 +1,184 @@
+"""What PostgreSQL's errors say to a model.
+
+Every SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) gets a stable
+word, what would help, and a hint that knows what is open. A message is a result: a value that
+the query did not write is masked. DETAIL and CONTEXT hold rows and base tables, and go to the
+log alone.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from placet.database.answer import Fix, SqlRefusal, excerpt
+from placet.database.hints import function_hint, syntax_hint
+from placet.database.relation import OpenData, Relation
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFault:
+    """What the server has said.
+
+    Attributes:
+        sqlstate: Five characters, or empty when the connection was lost.
+        message: Its primary message.
+        hint: Its own hint.
+        position: Which character of the text that was sent, from 1.
+        detail: The rest of it, for a log.
+    """
+
+    sqlstate: str
+    message: str = ""
+    hint: str | None = None
+    position: int | None = None
+    detail: str = ""
+
+
+class _Meaning(NamedTuple):
+    code: str
+    fix: Fix
+    message: str | None = None
+    hint: str | None = None
+
+
+_BUSY: Final = _Meaning("busy", Fix.WAIT, "the database cannot answer now", "ask the same again")
+_LARGE: Final = _Meaning(
+    "too_large", Fix.NARROW, "the query needs more memory or temporary space than it may have",
+    "filter before joining, sorting and grouping; ask for a shorter period",
+)  # fmt: skip
+_LATE: Final = _Meaning(
+    "timeout", Fix.NARROW, "the query was stopped when its time was up",
+    "ask for a shorter period, aggregate before joining, filter on an indexed column",
+)  # fmt: skip
+_VALUE: Final = _Meaning("bad_value", Fix.SQL)
+_INTERNAL: Final = _Meaning("internal", Fix.OPERATOR, "the database failed; its words are in the log")
+
+_MEANINGS: Final = {
+    "42703": _Meaning("unknown_column", Fix.SQL),
+    "42P01": _Meaning("unknown_relation", Fix.SQL),
+    "42P02": _Meaning("placeholder", Fix.SQL, None, "write the value itself"),
+    "42883": _Meaning("no_such_function", Fix.SQL),
+    "42725": _Meaning("ambiguous", Fix.SQL, None, "cast the arguments"),
+    "42702": _Meaning("ambiguous", Fix.SQL, None, "write alias.column"),
+    "42712": _Meaning("ambiguous", Fix.SQL, None, "give each relation an alias of its own"),
+    "42803": _Meaning("grouping", Fix.SQL, None, "add it to GROUP BY, aggregate it, or use HAVING or a sub-query"),
+    "42P20": _Meaning("windowing", Fix.SQL, None, "use the window function in a sub-query, and filter around it"),
+    "42P19": _Meaning("recursion", Fix.SQL, None, "write WITH RECURSIVE t AS (first UNION ALL SELECT … FROM t)"),
+    "42P18": _Meaning("bad_type", Fix.SQL, None, "cast the value, as in CAST(x AS text)"),
+    "42601": _Meaning("syntax", Fix.SQL),
+    "42804": _Meaning("bad_type", Fix.SQL, None, "cast one side"),
+    "42846": _Meaning("bad_type", Fix.SQL, None, "cast by way of text"),
+    "42704": _Meaning("unknown_name", Fix.SQL),
+    "42501": _Meaning("not_permitted", Fix.POLICY, "this is not open here"),
+    "25006": _Meaning("read_only", Fix.POLICY, "nothing can be changed here"),
+    "0A000": _Meaning("not_supported", Fix.SQL),
+    "57014": _LATE,
+    "25P04": _LATE,
+    "53400": _LARGE,
+    "53200": _LARGE,
+    "53100": _LARGE,
+    "54000": _LARGE,
+    "54001": _Meaning("too_deep", Fix.SQL, "the query is nested too deep", "build it from WITH clauses"),
+    "55P03": _BUSY,
+    "40001": _BUSY,
+    "40P01": _BUSY,
+    "53300": _BUSY,
+    "57P01": _BUSY,
+    "57P02": _BUSY,
+    "57P03": _BUSY,
+    "25P03": _BUSY,
+    "": _BUSY,
+    "22012": _Meaning("bad_value", Fix.SQL, None, "divide by nullif(x, 0)"),
+    "21000": _Meaning("bad_value", Fix.SQL, None, "aggregate the sub-query, or give it LIMIT 1"),
+}
+_CLASSES: Final = {"08": _BUSY, "22": _VALUE, "42": _Meaning("wrong_query", Fix.SQL), "53": _LARGE, "54": _LARGE}
+
+_QUOTED: Final = re.compile(r'"((?:[^"]|"(?=\w))*)"')
+_COLUMN: Final = re.compile(r'column "?([\w.]+)"? does not exist')
+_RELATION: Final = re.compile(r'relation "([^"]+)" does not exist')
+_FUNCTION: Final = re.compile(r"function (?:[\w]+\.)?(\w+)\(")
+_ROUND: Final = re.compile(r"function round\(double precision, integer\)")
+
+
+def explain(fault: ServerFault, sql: str, data: OpenData, relations: Iterable[str] = ()) -> SqlRefusal:
+    """Return what a fault says about a query.
+
+    Args:
+        fault: What the server has said; its position is one in `sql`, or None.
+        sql: The query, as the model wrote it.
+        data: What is open.
+        relations: The full names of those that the query reads.
+    """
+    meaning = _MEANINGS.get(fault.sqlstate) or _CLASSES.get(fault.sqlstate[:2]) or _INTERNAL
+    used = [relation for relation in data.relations if relation.full_name in set(relations)]
+    hint, similar = _teach(fault, sql, data, used)
+    position = None if fault.position is None else min(max(0, fault.position - 1), len(sql))
+    return SqlRefusal(
+        code=meaning.code,
+        sqlstate=fault.sqlstate or None,
+        message=meaning.message or _mask(fault.message, sql, fault.sqlstate),
+        fix=meaning.fix,
+        hint=hint or meaning.hint or (None if meaning.message else fault.hint),
+        position=position,
+        excerpt=None if position is None else excerpt(sql, position),
+        nearest=similar,
+        detail=f"{fault.message} {fault.detail}".strip() or None,
+    )
+
+
+def _mask(message: str, sql: str, sqlstate: str) -> str:
+    """Replace every value of the data by `<value>`; what the query wrote itself may stand."""
+    if not sqlstate.startswith(("22", "21", "23")):
+        return message
+    return _QUOTED.sub(lambda match: match[0] if f"'{match[1]}'" in sql else "<value>", message)
+
+
+def _teach(fault: ServerFault, sql: str, data: OpenData, used: list[Relation]) -> tuple[str | None, tuple[str, ...]]:
+    match fault.sqlstate:
+        case "42703":
+            return _teach_column(fault, sql, data, used)
+        case "42P01":
+            return _teach_relation(fault, data)
+        case "42883":
+            return _teach_function(fault), ()
+        case "42601":
+            return syntax_hint(sql, fault.position), ()
+        case "42501" | "25006":
+            return "there are: " + ", ".join(data.names), ()
+        case _:
+            return None, ()
+
+
+def _teach_column(
+    fault: ServerFault, sql: str, data: OpenData, used: list[Relation]
+) -> tuple[str | None, tuple[str, ...]]:
+    found = _COLUMN.search(fault.message)
+    name = found[1].rpartition(".")[2] if found else ""
+    if name and f'"{name}"' in sql:
+        return f"texts take single quotes: '{name}'", ()
+    known = "; ".join(
+        f"{data.shown_name(relation)} has: {', '.join(column.name for column in data.columns_of(relation))}"
+        for relation in used
+    )
+    hint = " ".join(part for part in (fault.hint, known) if part)
+    return hint or None, data.nearest_columns(name, used)
+
+
+def _teach_relation(fault: ServerFault, data: OpenData) -> tuple[str | None, tuple[str, ...]]:
+    if "missing FROM-clause entry" in fault.message or "invalid reference" in fault.message:
+        return fault.hint or "the alias is used, and not declared in FROM", ()
+    found = _RELATION.search(fault.message)
+    name = found[1].rpartition(".")[2] if found else ""
+    return "there are: " + ", ".join(data.names), data.nearest(name)
+
+
+def _teach_function(fault: ServerFault) -> str | None:
+    if _ROUND.search(fault.message):
+        return "cast to numeric: round(x::numeric, 2)"
+    found = _FUNCTION.search(fault.message)
+    if found and found[1] == "date_trunc":
+        return "the unit comes first: date_trunc('month', ordered_at)"
+    if found and (hint := function_hint(found[1])):
+        return hint
+    return fault.hint or "cast the arguments to the types that the function or operator takes"
