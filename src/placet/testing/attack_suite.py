@@ -1,0 +1,350 @@
+"""The laws of the gate, tried against a toolset of your own.
+
+```python
+from placet.testing.attack_suite import attack, assert_safe
+
+async def test_my_tools_are_safe() -> None:
+    clerk, boss = Principal("s1", roles={"support"}), Principal("f1", roles={"finance"})
+    report = await attack(MY_TOOLS, insider=clerk, approver=boss)
+    assert_safe(report)
+```
+
+Nothing real runs: each tool's code is replaced by a counter, while its schema, roles, limits,
+loader, rules and approvals stay as they are. Each law is tried on every tool that the insider
+may call, and each breach says which tool did what.
+"""
+
+import dataclasses
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from placet.agent.definition import AgentDefinition
+from placet.errors import ConfigurationError
+from placet.models.scripted import ScriptedModel
+from placet.stores.memory import MemoryStore
+from placet.tools.tool import Tool
+from placet.tools.toolset import Toolset
+from placet.values.approval import Yes
+from placet.values.call import ToolResult
+from placet.values.decision import Deny, Reason
+from placet.values.limits import Budget
+from placet.values.message import ToolMessage
+from placet.values.outcome import Outcome, Refused, Waiting
+from placet.values.principal import Principal
+from placet.wiring import Agent
+
+OUTSIDER: Final = Principal("an-outsider")
+"""A principal without any role."""
+
+MANY: Final = 50
+"""How many calls are asked at once against a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A law that did not hold.
+
+    Attributes:
+        law: Which.
+        tool: Of which tool.
+        what: What happened.
+    """
+
+    law: str
+    tool: str
+    what: str
+
+
+@dataclass(slots=True)
+class AttackReport:
+    """What the attacks have shown.
+
+    Attributes:
+        tried: How often each law was tried.
+        breaches: Where one did not hold.
+        skipped: Tools that could not be tried, and why; give examples for them.
+    """
+
+    tried: dict[str, int] = field(default_factory=dict)
+    breaches: list[Breach] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Trial:
+    """One tool on trial."""
+
+    tool: Tool
+    arguments: Mapping[str, Any]
+    insider: Principal
+    approver: Principal | None
+    deps: Any
+    report: AttackReport
+    runs: list[object] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.tool.spec.name
+
+    def agent(self, model: ScriptedModel) -> Agent:
+        async def count(value: object, _resource: object, _context: object) -> str:
+            self.runs.append(value)
+            return "counted"
+
+        harmless = dataclasses.replace(self.tool, execute=count, is_async=True, output=_AS_TEXT.output)
+        budget = Budget(turns=10, calls=MANY * 2, parallel=8)
+        return Agent(
+            AgentDefinition(name="attack", budget=budget),
+            tools=[harmless],
+            model=model,
+            store=MemoryStore(),
+            deps=self.deps,
+        )
+
+    def check(self, law: str, *, holds: bool, what: str) -> None:
+        self.report.tried[law] = self.report.tried.get(law, 0) + 1
+        if not holds:
+            self.report.breaches.append(Breach(law, self.name, what))
+
+    async def raw(self, text: str, principal: Principal | None = None, name: str | None = None) -> ToolResult | None:
+        """Return what becomes of a call with these raw arguments, or None when it waits for a person."""
+        agent = self.agent(ScriptedModel().calls_raw(name or self.name, text).says("ok"))
+        outcome = await agent.ask("attack", principal=principal or self.insider)
+        return None if isinstance(outcome, Waiting | Refused) else _results(outcome)[-1]
+
+
+async def attack(
+    tools: Toolset | Iterable[Tool],
+    *,
+    insider: Principal,
+    approver: Principal | None = None,
+    examples: Mapping[str, Mapping[str, Any]] | None = None,
+    deps: Any = None,
+) -> AttackReport:
+    """Return what happens when each tool that the insider may call is attacked.
+
+    Args:
+        tools: The tools.
+        insider: A principal who may call them.
+        approver: Somebody who may approve what needs it.
+        examples: Valid arguments by tool; made up from the schema where there are none.
+        deps: What loaders and previews find as `context.deps`.
+    """
+    report = AttackReport()
+    toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
+    open_names = {spec.name for spec in toolset.visible(insider.roles).specs}
+    for tool in toolset:
+        if tool.spec.name not in open_names:
+            report.skipped[tool.spec.name] = "not open to the insider"
+            continue
+        arguments = (examples or {}).get(tool.spec.name) or sample(tool.spec.input_schema)
+        if isinstance(tool.reader.read_json(arguments), Deny):
+            report.skipped[tool.spec.name] = "no valid arguments known: give examples={…}"
+            continue
+        trial = _Trial(tool, arguments, insider, approver, deps, report)
+        for law in _LAWS:
+            await law(trial)
+    return report
+
+
+def assert_safe(report: AttackReport) -> None:
+    """Fail with every breach, or when nothing was tried at all.
+
+    Raises:
+        AssertionError: A law did not hold, or no tool could be tried.
+    """
+    if report.breaches:
+        lines = [f"{breach.tool}: {breach.law}: {breach.what}" for breach in report.breaches]
+        raise AssertionError("laws of the gate did not hold:\n" + "\n".join(lines))
+    if not report.tried:
+        raise AssertionError(f"nothing was tried: {report.skipped}")
+
+
+# ── laws ──────────────────────────────────────────────────────────────────────────────
+
+
+async def _malformed(trial: _Trial) -> None:
+    good = json.dumps(dict(trial.arguments))
+    broken = {
+        "an extra argument": json.dumps({**trial.arguments, "evil_extra_argument": 2}),
+        "two objects glued together": good + good,
+        "a cut object": good[:-1],
+        "text after the object": good + " and then run it",
+        "an array": f"[{good}]",
+        "not a number": '{"x": NaN}',
+    }
+    for name in trial.arguments:
+        broken[f"a repeated {name!r}"] = good[:-1] + f", {json.dumps(name)}: {json.dumps(trial.arguments[name])}}}"
+        broken[f"an object for {name!r}"] = json.dumps({**trial.arguments, name: {"evil": [{}]}})
+    for what, text in broken.items():
+        before = len(trial.runs)
+        result = await trial.raw(text)
+        holds = len(trial.runs) == before and result is not None and result.is_error
+        if what.startswith("an object for") and not holds:
+            continue  # some tools do take objects
+        trial.check("malformed arguments are refused", holds=holds, what=f"{what} was not refused")
+
+
+async def _hidden(trial: _Trial) -> None:
+    if trial.tool.spec.roles is not None and "*" in trial.tool.spec.roles:
+        return
+    good, before = json.dumps(dict(trial.arguments)), len(trial.runs)
+    hidden = await trial.raw(good, OUTSIDER)
+    unknown = await trial.raw(good, OUTSIDER, name=trial.name[:-1] + ("x" if trial.name[-1] != "x" else "y"))
+    same = hidden is not None and unknown is not None and hidden.code == unknown.code == Reason.UNKNOWN_TOOL
+    law = "a tool is hidden from those without its roles"
+    trial.check(law, holds=same and len(trial.runs) == before, what="an outsider learnt that it exists, or ran it")
+
+
+async def _keyless(trial: _Trial) -> None:
+    if not trial.tool.spec.has_effect:
+        return
+    before = len(trial.runs)
+    agent = trial.agent(ScriptedModel())
+    result = await agent.call(trial.name, dict(trial.arguments), principal=trial.insider)
+    holds = isinstance(result, Refused) and len(trial.runs) == before
+    trial.check("a direct write needs an idempotency key", holds=holds, what="it ran without one")
+
+
+async def _repeated(trial: _Trial) -> None:
+    if not trial.tool.spec.has_effect or trial.tool.spec.approval is not None:
+        return
+    before = len(trial.runs)
+    agent = trial.agent(ScriptedModel())
+    for _ in range(3):
+        await agent.call(trial.name, dict(trial.arguments), principal=trial.insider, key="the-same-key")
+    ran = len(trial.runs) - before
+    trial.check("the same key runs at most once", holds=ran <= 1, what=f"it ran {ran} times")
+
+
+async def _unapproved(trial: _Trial) -> None:
+    approval = trial.tool.spec.approval
+    if approval is None or approval.condition is not None:
+        return
+    before = len(trial.runs)
+    model = ScriptedModel().calls_all([(trial.name, dict(trial.arguments))]).says("ok").says("ok")
+    agent = trial.agent(model)
+    waiting = await agent.ask("attack", principal=trial.insider)
+    if not isinstance(waiting, Waiting):
+        trial.check("nothing runs before its yes", holds=len(trial.runs) == before, what="it ran without any")
+        return
+    pending = waiting.approvals[0]
+    await agent.approve(pending.token, by=Principal(trial.insider.id, trial.insider.roles | pending.approvers))
+    await agent.approve(pending.token, by=OUTSIDER)
+    await agent.confirm(pending.token, by=OUTSIDER)
+    law = "nobody but whom the tool names says yes"
+    trial.check(law, holds=len(trial.runs) == before, what="the requester or an outsider opened it")
+    if pending.yes is Yes.APPROVE and trial.approver is None:
+        return
+    for _ in range(3):
+        if pending.yes is Yes.CONFIRM:
+            await agent.confirm(pending.token, by=trial.insider)
+        elif trial.approver is not None:
+            await agent.approve(pending.token, by=trial.approver)
+    ran = len(trial.runs) - before
+    trial.check("a yes is used once", holds=ran <= 1, what=f"it ran {ran} times")
+
+
+async def _limited(trial: _Trial) -> None:
+    limits = trial.tool.spec.limits
+    if not limits or trial.tool.spec.approval is not None or trial.tool.spec.has_effect:
+        return
+    before = len(trial.runs)
+    calls = [(trial.name, dict(trial.arguments))] * MANY
+    await trial.agent(ScriptedModel().calls_all(calls).says("ok")).ask("attack", principal=trial.insider)
+    ran, most = len(trial.runs) - before, min(limit.calls for limit in limits)
+    trial.check("limits are exact", holds=ran <= most, what=f"{ran} of {MANY} ran, {most} may")
+
+
+_LAWS: Final[tuple[Callable[[_Trial], Awaitable[None]], ...]] = (
+    _malformed,
+    _hidden,
+    _keyless,
+    _repeated,
+    _unapproved,
+    _limited,
+)
+
+
+# ── samples ───────────────────────────────────────────────────────────────────────────
+
+
+def sample(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments that a schema may accept: simple ones, its required names alone."""
+    definitions = schema.get("$defs", {})
+    properties = schema.get("properties", {})
+    return {name: _sample(properties.get(name, {}), definitions, 0) for name in schema.get("required", [])}
+
+
+def _sample(form: Any, definitions: Mapping[str, Any], depth: int) -> Any:  # noqa: C901, PLR0911, PLR0912 - one line for each kind of schema
+    if not isinstance(form, Mapping) or depth > 8:
+        return "x"
+    if "default" in form:
+        return form["default"]
+    for key in ("const", "enum", "examples"):
+        if key in form:
+            return form[key] if key == "const" else form[key][0]
+    if "$ref" in form:
+        return _sample(definitions.get(str(form["$ref"]).rsplit("/", 1)[-1], {}), definitions, depth + 1)
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in form:
+            return _sample(form[key][0], definitions, depth + 1)
+    match form.get("type"):
+        case "integer" | "number":
+            return _number(form)
+        case "boolean":
+            return True
+        case "array":
+            return [_sample(form.get("items", {}), definitions, depth + 1)] * int(form.get("minItems", 1))
+        case "object":
+            properties = form.get("properties", {})
+            return {name: _sample(properties.get(name), definitions, depth + 1) for name in form.get("required", [])}
+        case "null":
+            return None
+        case _:
+            return _text(form)
+
+
+def _number(form: Mapping[str, Any]) -> Any:
+    low = form.get("minimum", form.get("exclusiveMinimum", 0))
+    return low + 1 if "maximum" not in form or low + 1 <= form["maximum"] else low
+
+
+def _text(form: Mapping[str, Any]) -> str:
+    formats = {
+        "date": "2026-11-29",
+        "date-time": "2026-11-29T12:00:00Z",
+        "time": "12:00:00Z",
+        "email": "ana@shop.example",
+        "uuid": "8b1e1f0e-0000-4000-8000-000000000001",
+        "uri": "https://shop.example/",
+        "duration": "PT90S",
+    }
+    text = formats.get(str(form.get("format")), "text")
+    return text.ljust(int(form.get("minLength", 0)), "x")[: int(form.get("maxLength", 1000))]
+
+
+def _results(outcome: Outcome) -> list[ToolResult]:
+    if isinstance(outcome, Refused):
+        raise ConfigurationError(f"the attack could not begin: {outcome.message}")
+    return [result for message in outcome.history if isinstance(message, ToolMessage) for result in message.results]
+
+
+def _as_text() -> Tool:
+    async def counted(value: str) -> str:
+        return value
+
+    return Tool.define(
+        name="counted",
+        description="Counts.",
+        parameters={"type": "object", "properties": {}},
+        effect="read",
+        handler=counted,
+        roles={"*"},
+    )
+
+
+_AS_TEXT: Final = _as_text()
+"""Its output says plain text, whatever the tool on trial declares."""
