@@ -80,7 +80,9 @@ def test_an_end_token_behind_a_whole_object_is_removed_and_noted(token: str) -> 
     assert token in (read.note or "")
 
 
-@pytest.mark.parametrize("text", ['{"text": "a"<|eom_id|>', '{"text": "a"} x<|eom_id|>', "[]<|eom_id|>", "{}{}</s>"])
+@pytest.mark.parametrize(
+    "text", ['{"text": "a"<|eom_id|>', '{"text": "a"} x<|eom_id|>', "[]<|eom_id|>", "{}{}</s>", "null</s>"]
+)
 def test_an_end_token_mends_nothing_else(text: str) -> None:
     assert isinstance(build(SAY).call(text), Deny)
 
@@ -150,3 +152,9 @@ def test_arguments_do_not_show_in_a_repr() -> None:
     assert "hunter2" not in repr(read)
     assert isinstance(read, Arguments)
     assert "hunter2" not in repr(read.value)
+
+
+def test_arguments_that_are_one_object_do_not_show_in_a_repr() -> None:
+    imports = "from placet.tools.parameters import Input\nclass Login(BaseModel):\n    password: str\n"
+
+    assert "hunter2" not in repr(build(f"{imports}def login(who: Input[Login]) -> str").read({"password": "hunter2"}))

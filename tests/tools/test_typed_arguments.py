@@ -248,6 +248,15 @@ def test_a_mutable_default_is_not_shared_between_calls() -> None:
     assert built.call({}) == {"tags": []}
 
 
+@pytest.mark.parametrize("kind", ["SecretStr", "Secret[str]"])
+def test_a_secret_that_is_a_default_is_written_with_its_value_too(kind: str) -> None:
+    built = build(f"def f(x: {kind} = {kind}('s3cr3t')) -> str")
+
+    assert json.loads(text_of(built, {})) == {"x": "s3cr3t"}
+    assert built.call({})["x"].get_secret_value() == "s3cr3t"
+    assert "s3cr3t" not in repr(built.tool.spec)
+
+
 def test_a_secret_is_written_with_its_value_and_named() -> None:
     built = build(
         "class I(BaseModel):\n    pin: SecretStr = Field(alias='PIN')\n"

@@ -1,7 +1,7 @@
 """JSON Schema 2020-12 of Python types: what a model is told, and what an output is declared to be."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
@@ -23,6 +23,9 @@ _MAPS: Final = frozenset({"$defs", "definitions", "dependentSchemas", "patternPr
 
 class ToolJsonSchema(GenerateJsonSchema):
     """Pydantic's generator, with bytes as base64 and decimals without look-around, and no titles."""
+
+    ignored_warning_kinds: ClassVar = {"skipped-choice", "non-serializable-default"}
+    """A default that cannot be written down is refused when the tool is defined; a hidden one is left out."""
 
     def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
         """Return the schema of bytes: they travel as base64 text."""

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Final, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from placet.errors import ConfigurationError, ToolDefinitionError
 from placet.tools.arguments import ArgumentReader
@@ -30,6 +30,9 @@ ShowPreview: TypeAlias = Callable[[Any, Any, Context[Any]], Any]
 
 Words: TypeAlias = str | Mapping[str, str]
 """A template, or one for each language."""
+
+
+K = TypeVar("K")
 
 
 class Options(TypedDict, total=False):
@@ -207,7 +210,7 @@ class _Decorator:
         self._options = options
 
     @overload
-    def __call__(self, target: type[Any]) -> type[Any]: ...
+    def __call__(self, target: type[K]) -> type[K]: ...  # type: ignore[overload-overlap]  # a class is callable too
     @overload
     def __call__(self, target: Callable[..., Any]) -> Tool: ...
     def __call__(self, target: Any) -> Any:
