@@ -1,11 +1,11 @@
 """JSON Schema 2020-12 of Python types: what a model is told, and what an output is declared to be."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue, JsonSchemaWarningKind
 from pydantic_core import core_schema
 
 from placet.errors import ToolDefinitionError
@@ -24,7 +24,7 @@ _MAPS: Final = frozenset({"$defs", "definitions", "dependentSchemas", "patternPr
 class ToolJsonSchema(GenerateJsonSchema):
     """Pydantic's generator, with bytes as base64 and decimals without look-around, and no titles."""
 
-    ignored_warning_kinds: ClassVar = {"skipped-choice", "non-serializable-default"}
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - as pydantic declares it
     """A default that cannot be written down is refused when the tool is defined; a hidden one is left out."""
 
     def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
