@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, AuditRecord, AuditVerification
@@ -161,6 +161,15 @@ class ModelClient(Protocol):
             ModelRequestError: The provider refuses the request.
             ModelProtocolError: The answer cannot be understood.
         """
+        ...
+
+
+@runtime_checkable
+class KeepsConnections(Protocol):
+    """What a model client may also be: one that holds connections open between two questions."""
+
+    async def close(self) -> None:
+        """Close the connections of the running event loop; the next question opens them again."""
         ...
 
 

@@ -1,5 +1,6 @@
 """Models without function calling: off by default, narrow when on, over real HTTP."""
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -8,7 +9,7 @@ from placet.agent.text_protocol import TextForm
 from placet.errors import ConfigurationError
 from placet.models.scripted import ScriptedModel
 from placet.models.text_protocol import TextProtocolModel
-from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest
+from placet.ports import Finish, KeepsConnections, ModelAnswer, ModelClient, ModelRequest
 from placet.values.call import ToolCall, ToolResult, Wire
 from placet.values.message import AssistantMessage, ToolMessage, Transcript, UserMessage
 from placet.values.tool import Effect, ToolSpec, VisibleTools
@@ -283,6 +284,17 @@ async def test_native_calls_and_refusals_pass_through() -> None:
 
     assert await model.answer(ask(tools=(DELETE_ROW,))) == native
     assert await model.answer(ask(tools=(DELETE_ROW,))) == refusal
+
+
+async def test_closing_closes_the_client_that_is_asked(wire: WireServer, open_chat: OpenChat) -> None:
+    model = TextProtocolModel(open_chat())
+    assert isinstance(model, KeepsConnections)
+    await hear(wire, model, "hi", ask(), streamed=False)
+
+    await model.close()
+
+    await asyncio.wait_for(wire.dropped.wait(), 5)
+    assert (await hear(wire, model, "hi again", ask(), streamed=False)).text == "hi again"
 
 
 async def test_call_ids_do_not_repeat_in_one_history() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from placet.errors import ConfigurationError, ModelProtocolError
-from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest, OnText
+from placet.ports import Finish, KeepsConnections, ModelAnswer, ModelClient, ModelRequest, OnText
 from placet.values.call import ToolCall
 from placet.values.json import canonical
 from placet.values.message import AssistantMessage, Message, ToolMessage, UserMessage
@@ -58,6 +58,11 @@ class RecordingModel:
         except OSError as error:
             raise ConfigurationError(f"the recording {str(self._path)!r} cannot be written: {error}") from error
         return answer
+
+    async def close(self) -> None:
+        """Close the connections of the client that is asked, if it holds any."""
+        if isinstance(self._model, KeepsConnections):
+            await self._model.close()
 
 
 class ReplayModel:

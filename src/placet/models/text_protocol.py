@@ -25,7 +25,7 @@ from placet.models.accumulator import CUT, FILTERED
 from placet.models.call_arguments import read_object
 from placet.models.call_ids import collect_call_ids, make_unique
 from placet.models.offers import describe_output
-from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest, OnText
+from placet.ports import Finish, KeepsConnections, ModelAnswer, ModelClient, ModelRequest, OnText
 from placet.values.call import ToolCall, Wire
 from placet.values.json import JsonObject
 from placet.values.message import AssistantMessage, Message, ToolMessage, Transcript, UserMessage
@@ -98,6 +98,11 @@ class TextProtocolModel:
         )
         finish = answer.finish if answer.finish in _FAULTS else Finish.CALLS
         return replace(answer, text="", calls=(call,), finish=finish)
+
+    async def close(self) -> None:
+        """Close the connections of the client that is asked, if it holds any."""
+        if isinstance(self._model, KeepsConnections):
+            await self._model.close()
 
     def _ask(self, request: ModelRequest, marker: str) -> tuple[ModelRequest, frozenset[str]]:
         """Return the question as the wrapped client is asked it, and the names of the tools."""
