@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from contextlib import closing
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -169,11 +168,13 @@ asyncio.run(main())
     files = [path.with_name(f"said_{number}") for number in range(2)]
     processes = [start(path, script, str(file)) for file in files]
     while any(not file.exists() or file.stat().st_size < 1_000 for file in files):
-        assert [process.poll() for process in processes] == [None, None]
+        if any(process.poll() is not None for process in processes):
+            break
         await asyncio.sleep(0.01)
     for process in processes:
         process.kill()
-        process.communicate(timeout=60)
+    errors = [process.communicate(timeout=60)[1] for process in processes]
+    assert [process.returncode for process in processes] == [-signal.SIGKILL] * 2, errors
     said = [line for file in files for line in file.read_text().splitlines(keepends=True)]
 
     store = await opened(path)
@@ -242,21 +243,24 @@ asyncio.run(main())
 
 async def test_a_process_that_holds_the_lock_and_dies_holds_nobody_up(path: Path) -> None:
     script = """
-import sqlite3
+import sqlite3, time
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
 connection.execute("BEGIN IMMEDIATE")
 connection.execute("INSERT INTO mark (name, value) VALUES ('half', 'written')")
 print("1", flush=True)
-sys.stdin.read()
+time.sleep(60)
 """
     store = await opened(path)
     process = start(path, script)
-    with closing(process.stdout or sys.stdin) as out, closing(process.stderr or sys.stdin):
-        await asyncio.to_thread(out.readline)
-        append = asyncio.ensure_future(store.append(an_entry()))
-        await asyncio.sleep(0.05)
-        assert not append.done()
-        process.kill()
-        process.wait()
-        await append
+    assert process.stdout is not None
+    said = await asyncio.to_thread(process.stdout.readline)
+    append = asyncio.ensure_future(store.append(an_entry()))
+    await asyncio.sleep(0.05)
+    held_up = not append.done()
+    process.kill()
+    _, errors = process.communicate(timeout=60)
+    await append
     await store.close()
+
+    assert said == "1\n", errors
+    assert held_up

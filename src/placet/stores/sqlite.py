@@ -127,7 +127,7 @@ class SqliteStore:
         return now
 
     async def _read(self, query: Callable[[Execute], T]) -> T:
-        """Return what a short query finds, after all that was asked for before."""
+        """Return what a query by an index finds, after all that was asked for before."""
         now = self._now()
         if not now.writer.is_idle:
             await now.writer.submit(None)
@@ -137,7 +137,7 @@ class SqliteStore:
             raise StoreError(f"the store {str(self._path)!r} could not be read: {error}") from error
 
     async def _scan(self, query: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what a long query finds, on a thread and a connection of its own."""
+        """Return what a query finds that may look at whole tables, on a thread and a connection of its own."""
 
         def scan() -> T:
             try:
@@ -231,7 +231,7 @@ class SqliteStore:
         Raises:
             StoreError: The store cannot be read.
         """
-        return await self._read(lambda execute: sqlite_runs.list_runs(execute, statuses, principal_id, limit))
+        return await self._scan(lambda it: sqlite_runs.list_runs(it.execute, statuses, principal_id, limit))
 
     # ── approvals ─────────────────────────────────────────────────────────────────────
 
@@ -263,6 +263,8 @@ class SqliteStore:
         Raises:
             StoreError: The store cannot be read.
         """
+        if run_id is None:
+            return await self._scan(lambda it: sqlite_approvals.list_approvals(it.execute, None, statuses, limit))
         return await self._read(lambda execute: sqlite_approvals.list_approvals(execute, run_id, statuses, limit))
 
     async def expire_approvals(self, at: datetime) -> Sequence[ApprovalRequest]:
@@ -327,7 +329,7 @@ class SqliteStore:
         Raises:
             StoreError: The store cannot be read.
         """
-        return await self._read(lambda execute: sqlite_effects.list_effects(execute, states, run_id, limit))
+        return await self._scan(lambda it: sqlite_effects.list_effects(it.execute, states, run_id, limit))
 
     async def usage(self, takes: Sequence[Take], at: datetime) -> Sequence[Decimal]:
         """Return how much of each window is used at a time.

@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias
 from placet.errors import PlacetError, StoreError
 from placet.stores.chain import Chain
 from placet.stores.sqlite_audit import find_frontier
-from placet.stores.sqlite_connection import connect, patiently
+from placet.stores.sqlite_connection import PATIENCE, connect, patiently
 from placet.stores.sqlite_transaction import Transaction
 from placet.values.audit import AuditEntry
 
@@ -56,7 +56,7 @@ class Verb:
 
     def resolve(self) -> None:
         """Tell whoever waits. On the thread of their loop."""
-        if self.future.done():
+        if self.future.done() or self.future.get_loop().is_closed():
             return
         if self.error is not None:
             self.future.set_exception(self.error)
@@ -97,11 +97,13 @@ class SqliteWriter:
         self.lost = 0
         self._path = path
         self._chain = chain
-        self._connection = connect(path, writes=True)
+        # Somebody may be writing back the WAL just now; once open, only the thread waits.
+        self._connection = connect(path, writes=True, patience=PATIENCE)
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._cursor = self._connection.cursor()
-        self._beside = connect(path, writes=True)
         self._frontier = find_frontier(self._connection.execute)
+        self._connection.execute("PRAGMA busy_timeout=0")
+        self._beside = connect(path, writes=True)
         self._lock = threading.Lock()
         self._jobs: queue.SimpleQueue[_Batch | _Job] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="placet-sqlite", daemon=True)
