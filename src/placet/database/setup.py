@@ -1,0 +1,115 @@
+"""`placet sql setup` and `placet sql check`: the SQL that makes a plan true, and whether it is.
+
+The extra `postgres`.
+"""
+
+from collections.abc import Iterator
+
+from psycopg.sql import SQL, Composable, Identifier, Literal
+
+from placet.database.audit import Finding, audit_role
+from placet.database.plan import RelationPlan, SandboxPlan
+from placet.database.postgres_pool import connect
+from placet.errors import ConfigurationError
+
+_SETTINGS = {
+    "default_transaction_read_only": "on",
+    "statement_timeout": "{timeout}s",
+    "lock_timeout": "500ms",
+    "idle_in_transaction_session_timeout": "{idle}s",
+    "work_mem": "16MB",
+    "temp_file_limit": "64MB",
+    "max_parallel_workers_per_gather": "0",
+    "jit": "off",
+}
+
+
+def setup_sql(plan: SandboxPlan) -> str:
+    r"""Return the SQL that a superuser runs once, in the plan's database.
+
+    Names are quoted; a `where` is the plan's own SQL and stands as it is. The password is left
+    to `\password`, which keeps it out of files and logs.
+
+    Raises:
+        ConfigurationError: The plan names no database, or a relation no table.
+    """
+    if not plan.database:
+        raise ConfigurationError("the plan names no database; state `database`")
+    return "\n".join(_lines(plan)) + "\n"
+
+
+async def check(dsn: str, plan: SandboxPlan, *, audit_dsn: str | None = None) -> list[Finding]:
+    """Return what the login of a live database can do that it should not.
+
+    Args:
+        dsn: The login of the sandbox.
+        plan: What is open.
+        audit_dsn: A login that may read the catalog, when the sandbox's own may not.
+
+    Raises:
+        ConfigurationError: There is no connection to be had, or the catalog cannot be read.
+    """
+    async with await connect(dsn) as connection:
+        role = connection.info.user
+    async with await connect(audit_dsn or dsn) as connection:
+        return await audit_role(connection, role, plan.open_relations(), plan.functions)
+
+
+def _lines(plan: SandboxPlan) -> Iterator[str]:
+    role, owner, schema, database = (
+        Identifier(name) for name in (plan.role, plan.owner, plan.api_schema, plan.database)
+    )
+
+    def say(words: str, **parts: Composable) -> str:
+        named = {"role": role, "owner": owner, "schema": schema, "database": database, **parts}
+        return SQL(words).format(**named).as_string(None)
+
+    yield "-- The login of the sandbox: it owns nothing, inherits nothing, and reads one schema of views."
+    yield say("CREATE ROLE {owner} NOLOGIN;")
+    yield say(
+        "CREATE ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS NOINHERIT"
+        " CONNECTION LIMIT {limit};",
+        limit=Literal(plan.open_caps().connections * 2),
+    )
+    yield say("-- \\password {role}")
+    yield ""
+    yield "-- Nothing for everybody: PostgreSQL grants CONNECT, TEMP, and EXECUTE on new functions to PUBLIC."
+    yield say("REVOKE ALL ON DATABASE {database} FROM PUBLIC;")
+    yield say("GRANT CONNECT ON DATABASE {database} TO {role};")
+    yield "REVOKE ALL ON SCHEMA public FROM PUBLIC;"
+    yield say("ALTER DEFAULT PRIVILEGES FOR ROLE {owner} REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;")
+    yield ""
+    yield "-- What is open. A view that leaves rows out is a barrier, or errors would show them."
+    yield say("CREATE SCHEMA {schema} AUTHORIZATION {owner};")
+    yield from dict.fromkeys(line for name, relation in plan.relations.items() for line in _view(plan, name, relation))
+    yield say("GRANT USAGE ON SCHEMA {schema} TO {role};")
+    for name in plan.relations:
+        yield say("GRANT SELECT ON {view} TO {role};", view=Identifier(plan.api_schema, name))
+    for name in plan.functions:
+        bare = Identifier(*name.split("."))
+        yield say("REVOKE EXECUTE ON FUNCTION {function} FROM PUBLIC;", function=bare)
+        yield say("GRANT EXECUTE ON FUNCTION {function} TO {role};", function=bare)
+    yield ""
+    yield "-- Defaults of the session. All but temp_file_limit are set again in every transaction."
+    yield say("ALTER ROLE {role} SET search_path = {schema};")
+    timeout = plan.open_caps().timeout.total_seconds()
+    for name, value in _SETTINGS.items():
+        stated = value.format(timeout=f"{timeout:g}", idle=f"{timeout + 2:g}")
+        yield say("ALTER ROLE {role} SET {name} = {value};", name=Identifier(name), value=Literal(stated))
+
+
+def _view(plan: SandboxPlan, name: str, relation: RelationPlan) -> Iterator[str]:
+    if not relation.source or not relation.columns:
+        raise ConfigurationError(f"the relation {name!r} needs `from` and `columns`, or no view can be made of it")
+    view = Identifier(plan.api_schema, name).as_string(None)
+    source = Identifier(*relation.source.split("."))
+    columns = SQL(", ").join(Identifier(column) for column in relation.columns)
+    select = SQL("SELECT {} FROM {}").format(columns, source).as_string(None)
+    owner = Identifier(plan.owner).as_string(None)
+    schema = Identifier(relation.source.partition(".")[0]).as_string(None)
+    yield f"GRANT USAGE ON SCHEMA {schema} TO {owner};"
+    yield f"GRANT SELECT ON {source.as_string(None)} TO {owner};"
+    barrier = " WITH (security_barrier)" if relation.where else ""
+    condition = f" WHERE {relation.where}" if relation.where else ""
+    yield f"CREATE VIEW {view}{barrier} AS {select}{condition};"
+    yield f"ALTER VIEW {view} OWNER TO {owner};"

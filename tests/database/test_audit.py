@@ -1,0 +1,172 @@
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import AsyncConnection
+from psycopg.sql import SQL, Identifier
+
+from placet.database.audit import Finding, audit_role, load_row_functions, say
+from placet.database.postgres_sandbox import PostgresSandbox
+from placet.database.relation import Relation
+from placet.errors import ConfigurationError
+from tests.postgres_server import PostgresServer
+
+RELATIONS: Final = (Relation("orders", "api"), Relation("customers", "api"))
+
+SETUP: Final = """
+REVOKE ALL ON DATABASE {database} FROM PUBLIC;
+REVOKE ALL ON SCHEMA public FROM PUBLIC;
+CREATE SCHEMA core; CREATE SCHEMA api;
+CREATE TABLE core.orders (id int, total numeric);
+CREATE TABLE core.customers (id int, tenant int, email text);
+CREATE VIEW api.orders AS SELECT id, total FROM core.orders;
+CREATE VIEW api.customers WITH (security_barrier) AS SELECT id FROM core.customers WHERE tenant = 1;
+CREATE ROLE {role} LOGIN NOINHERIT;
+ALTER ROLE {role} SET temp_file_limit = '64MB';
+GRANT CONNECT ON DATABASE {database} TO {role};
+GRANT USAGE ON SCHEMA api TO {role};
+GRANT SELECT ON ALL TABLES IN SCHEMA api TO {role};
+"""
+
+Operator = AsyncConnection[tuple[Any, ...]]
+
+
+class Database:
+    """A database of its own, with a role that may read what is open and nothing else."""
+
+    def __init__(self, server: PostgresServer, name: str, operator: Operator) -> None:
+        self.server = server
+        self.name = name
+        self.operator = operator
+
+    async def run(self, words: str) -> None:
+        names = {"role": Identifier(self.name), "database": Identifier(self.name)}
+        await self.operator.execute(SQL(words).format(**names))
+
+    async def audit(self, functions: Sequence[str] = ()) -> list[Finding]:
+        return await audit_role(self.operator, self.name, RELATIONS, functions)
+
+
+@pytest.fixture
+async def database(server: PostgresServer) -> AsyncIterator[Database]:
+    name = f"audit_{uuid4().hex[:8]}"
+    with psycopg.connect(server.dsn(), autocommit=True) as connection:
+        connection.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+    operator = await AsyncConnection.connect(server.dsn(database=name), autocommit=True)
+    made = Database(server, name, operator)
+    await made.run(SETUP)
+    yield made
+    await operator.close()
+    with psycopg.connect(server.dsn(), autocommit=True) as connection:
+        connection.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
+        connection.execute(SQL("DROP ROLE {}").format(Identifier(name)))
+
+
+async def test_a_role_that_reads_what_is_open_has_no_findings(database: Database) -> None:
+    assert await database.audit() == []
+
+
+STRONG: Final = {
+    "ALTER ROLE {role} SUPERUSER": "rolsuper",
+    "ALTER ROLE {role} BYPASSRLS": "rolbypassrls",
+    "ALTER ROLE {role} CREATEROLE": "rolcreaterole",
+    "ALTER ROLE {role} CREATEDB": "rolcreatedb",
+    "ALTER ROLE {role} REPLICATION": "rolreplication",
+    "GRANT pg_read_server_files TO {role}": "member",
+    "GRANT pg_monitor TO {role}": "member",
+    "ALTER TABLE core.orders OWNER TO {role}": "owner",
+    "ALTER SCHEMA core OWNER TO {role}": "owner",
+    "GRANT INSERT ON api.orders TO {role}": "writes",
+    "GRANT UPDATE (total) ON api.orders TO {role}": "writes",
+    "GRANT TRUNCATE ON core.orders TO PUBLIC": "writes",
+    "CREATE SEQUENCE core.s; GRANT USAGE ON SEQUENCE core.s TO {role}": "sequences",
+    "GRANT TEMP ON DATABASE {database} TO {role}": "creates",
+    "GRANT CREATE ON DATABASE {database} TO PUBLIC": "creates",
+    "GRANT CREATE ON SCHEMA api TO {role}": "creates",
+    "GRANT USAGE ON SCHEMA core TO {role}; GRANT SELECT ON core.customers TO {role}": "reads",
+    "GRANT USAGE ON SCHEMA core TO {role}; GRANT SELECT (email) ON core.customers TO PUBLIC": "reads",
+    "CREATE FUNCTION api.f() RETURNS int LANGUAGE sql AS 'SELECT 1'": "calls",
+    "CREATE EXTENSION lo SCHEMA api": "calls",
+    "CREATE SCHEMA x; GRANT USAGE ON SCHEMA x TO PUBLIC; CREATE EXTENSION dblink SCHEMA x": "calls",
+    "ALTER VIEW api.customers RESET (security_barrier)": "leaky_view",
+}
+
+
+@pytest.mark.parametrize("words", STRONG)
+async def test_what_is_too_strong_is_found(database: Database, words: str) -> None:
+    await database.run(words)
+    findings = await database.audit()
+
+    assert STRONG[words] in [finding.code for finding in findings if finding.is_severe], findings
+
+
+WEAK: Final = {
+    "CREATE VIEW api.more AS SELECT 1; GRANT SELECT ON api.more TO {role}": "reads_more",
+    "ALTER ROLE {role} RESET temp_file_limit": "temp_file_limit",
+    "ALTER TABLE core.orders ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON core.orders USING "
+    "(id = current_setting('app.tenant')::int)": "policy_on_setting",
+}
+
+
+@pytest.mark.parametrize("words", WEAK)
+async def test_what_only_the_guard_holds_is_a_warning(database: Database, words: str) -> None:
+    await database.run(words)
+    findings = await database.audit()
+
+    assert [(finding.code, finding.is_severe) for finding in findings] == [(WEAK[words], False)]
+
+
+async def test_a_granted_function_is_no_finding(database: Database) -> None:
+    await database.run("CREATE FUNCTION api.vat(n numeric) RETURNS numeric LANGUAGE sql AS 'SELECT n'")
+
+    assert await database.audit(["api.vat"]) == []
+    assert [finding.code for finding in await database.audit()] == ["calls"]
+
+
+async def test_a_role_that_is_too_strong_does_not_start(database: Database) -> None:
+    await database.run("ALTER ROLE {role} SUPERUSER")
+    dsn = database.server.dsn(database.name, database.name)
+
+    with pytest.raises(ConfigurationError, match="superuser"):
+        await PostgresSandbox(dsn, RELATIONS).open()
+    async with PostgresSandbox(dsn, RELATIONS, insecure=True) as opened:
+        assert [finding.code for finding in opened.findings] == ["rolsuper"]
+
+
+async def test_findings_say_how_to_mend_them(database: Database) -> None:
+    await database.run("ALTER ROLE {role} BYPASSRLS")
+    (finding,) = await database.audit()
+    await database.operator.execute(finding.mend.encode())
+
+    assert await database.audit() == []
+    assert say([finding]).startswith("refused  rolbypassrls: ")
+
+
+async def test_a_role_that_is_not_there_is_an_error(database: Database) -> None:
+    with pytest.raises(ConfigurationError, match="'nobody_here'"):
+        await audit_role(database.operator, "nobody_here", RELATIONS)
+
+
+async def test_a_catalog_that_may_not_be_read_is_an_error_and_another_login_helps(database: Database) -> None:
+    await database.run("REVOKE SELECT ON pg_catalog.pg_proc FROM PUBLIC")
+    dsn = database.server.dsn(database.name, database.name)
+
+    with pytest.raises(ConfigurationError, match="may read the catalog"):
+        await PostgresSandbox(dsn, RELATIONS).open()
+    async with PostgresSandbox(dsn, RELATIONS, audit_dsn=database.server.dsn(database=database.name)) as opened:
+        assert opened.findings == []
+
+
+async def test_functions_of_rows_are_found_with_defaults_and_by_way_of_domains(database: Database) -> None:
+    await database.run(
+        "CREATE FUNCTION core.by_row(api.orders) RETURNS int LANGUAGE sql AS 'SELECT 1';"
+        "CREATE FUNCTION core.by_default(api.orders, int DEFAULT 1) RETURNS int LANGUAGE sql AS 'SELECT 1';"
+        "CREATE DOMAIN core.some AS api.orders; CREATE FUNCTION core.by_domain(core.some) RETURNS int LANGUAGE sql AS"
+        " 'SELECT 1'; CREATE FUNCTION core.by_two(api.orders, int) RETURNS int LANGUAGE sql AS 'SELECT 1'"
+    )
+    found = await load_row_functions(database.operator)
+
+    assert {"by_row", "by_default", "by_domain", "pg_typeof"} <= found
+    assert "by_two" not in found

@@ -1,0 +1,130 @@
+from typing import Final
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg.sql import SQL, Identifier
+
+from placet.database.answer import Rows, SqlRefusal
+from placet.database.plan import SandboxPlan, load_plan, read_plan
+from placet.database.sandbox import make_sandbox
+from placet.database.setup import check, setup_sql
+from placet.errors import ConfigurationError
+from tests.database.sqlite_shop import make_shop
+from tests.postgres_server import PostgresServer
+
+PLAN: Final = """
+database: {name}
+role: {name}
+owner: {name}_owner
+schema: api
+time_zone: Europe/Bucharest
+relations:
+  orders:
+    description: One row for each order.
+    from: core.orders
+    columns: {{id: the number on the invoice, total: in lei, "odd ""name": odd}}
+  customers:
+    from: core.customers
+    where: tenant = 1
+    columns: {{id: ""}}
+functions: [api.vat]
+caps: {{timeout: 2, rows: 5}}
+"""
+TABLES: Final = """
+CREATE SCHEMA core;
+CREATE TABLE core.orders (id int, total numeric, "odd ""name" text, secret text);
+CREATE TABLE core.customers (id int, tenant int);
+INSERT INTO core.orders SELECT i, i * 1.5, 'o', 'hunter2' FROM generate_series(1, 10) i;
+INSERT INTO core.customers SELECT i, i % 2 FROM generate_series(1, 10) i;
+"""
+VAT: Final = (
+    "CREATE SCHEMA IF NOT EXISTS api; CREATE FUNCTION api.vat(n numeric) RETURNS numeric LANGUAGE sql AS 'SELECT n'"
+)
+
+
+async def test_the_setup_makes_what_the_check_finds_right(server: PostgresServer) -> None:
+    name = f"Set up {uuid4().hex[:8]}"
+    plan = read_plan(PLAN.format(name=name).replace('"odd ""name"', "'odd \"name'"))
+    with psycopg.connect(server.dsn(), autocommit=True) as connection:
+        connection.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+    database = f"dbname='{name}' host={server.directory}"
+    try:
+        with psycopg.connect(f"{database} user=postgres", autocommit=True) as connection:
+            connection.execute(TABLES.encode())
+            script = setup_sql(plan)
+            head, _, tail = script.partition('GRANT USAGE ON SCHEMA "api"')
+            connection.execute(head.encode())
+            connection.execute(VAT.encode())
+            connection.execute(f'GRANT USAGE ON SCHEMA "api"{tail}'.encode())
+        dsn = f"{database} user='{name}'"
+
+        assert await check(dsn, plan) == []
+        async with make_sandbox(
+            f"postgresql:///{name}?host={server.directory}&user={name}".replace(" ", "%20"), plan
+        ) as opened:
+            answer = await opened.query('SELECT id, total, api.vat(total), "odd ""name" FROM orders ORDER BY id')
+            hidden = await opened.query("SELECT secret FROM orders")
+            tenants = await opened.query("SELECT count(*) FROM customers")
+    finally:
+        with psycopg.connect(server.dsn(), autocommit=True) as connection:
+            connection.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
+            connection.execute(SQL("DROP ROLE {}, {}").format(Identifier(name), Identifier(f"{name}_owner")))
+
+    assert isinstance(answer, Rows)
+    assert (answer.row_count, answer.truncated) == (5, True)
+    assert isinstance(hidden, SqlRefusal)
+    assert hidden.code == "unknown_column"
+    assert isinstance(tenants, Rows)
+    assert tenants.rows == ((5,),)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("relations: {orders: {}}\nread_only-true: 1", "read_only-true"),
+        ("relations: {orders: {hiden: 1}}", "relations.orders.hiden"),
+        ("relations: {orders: {}}\ncaps: {row: 3}", "'row'"),
+        ("relations: {orders: {}}\ncaps: {rows: 0}", "'rows'"),
+        ("relations: {orders: {}}\ncaps: {timeout: 60}", "'timeout'"),
+        ("relations: {pg_class: {}}", "'pg_class'"),
+        ("relations: {orders: {}}\nschema: pg_catalog", "'pg_catalog'"),
+        ("relations: [", "YAML"),
+        ("", "the plan"),
+    ],
+)
+def test_a_plan_that_states_something_unknown_is_refused(text: str, word: str) -> None:
+    with pytest.raises(ConfigurationError, match=word):
+        make_sandbox("postgresql:///x", read_plan(text))
+
+
+def test_a_plan_without_a_database_or_a_table_makes_no_setup() -> None:
+    with pytest.raises(ConfigurationError, match="database"):
+        setup_sql(read_plan("relations: {orders: {}}"))
+    with pytest.raises(ConfigurationError, match="'orders'"):
+        setup_sql(read_plan("database: d\nrelations: {orders: {columns: {id: ''}}}"))
+
+
+async def test_a_plan_opens_a_sqlite_file_as_well(tmp_path_factory: pytest.TempPathFactory) -> None:
+    directory = tmp_path_factory.mktemp("plan")
+    shop = make_shop(directory / "shop.db", 10)
+    plan = directory / "sandbox.yaml"
+    plan.write_text(
+        "relations: {counties: {description: Where.}, orders: {columns: {id: the number}}}\ncaps: {rows: 2}"
+    )
+    for url in (str(shop), f"sqlite:///{shop}"):
+        async with make_sandbox(url, load_plan(plan)) as opened:
+            answer = await opened.query("SELECT id FROM orders")
+            hidden = await opened.query("SELECT total FROM orders")
+
+            assert isinstance(answer, Rows)
+            assert answer.row_count == 2
+            assert isinstance(hidden, SqlRefusal)
+
+
+def test_a_plan_is_a_value() -> None:
+    plan = SandboxPlan.model_validate({"relations": {"orders": {}}})
+
+    assert plan == SandboxPlan.model_validate({"relations": {"orders": {}}})
+    with pytest.raises(ConfigurationError, match=r"nowhere\.yaml"):
+        load_plan("nowhere.yaml")
