@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from placet.models.scripted import ScriptedModel
+from placet.ports import Finish, ModelAnswer
 from placet.runtime.sinks import ListSink
 from placet.values.audit import AuditKind
-from placet.values.call import ToolResult
+from placet.values.call import ToolCall, ToolResult
 from placet.values.message import ToolMessage
 from placet.values.outcome import Answer, Refused
 from placet.values.principal import Principal
@@ -109,6 +110,20 @@ async def test_a_call_that_was_cut_off_is_not_executed(make_agent: MakeAgent, of
     outcome = await make_agent(model).ask("Hi", principal=CLERK)
 
     assert isinstance(outcome, Answer)
+    assert not office.done
+
+
+async def test_a_call_that_cannot_be_known_is_not_executed_although_it_would_parse(
+    make_agent: MakeAgent, office: Office
+) -> None:
+    call = ToolCall("c1", "note", '{"text": "hello"}', fault="the reply was cut at the token limit")
+    model = ScriptedModel().does(lambda _: ModelAnswer(calls=(call,), finish=Finish.LENGTH)).says("ok")
+
+    outcome = await make_agent(model).ask("Hi", principal=CLERK)
+
+    assert isinstance(outcome, Answer)
+    message = next(message for message in outcome.history if isinstance(message, ToolMessage))
+    assert message.results[0].code == "cut_off"
     assert not office.done
 
 

@@ -1,0 +1,101 @@
+"""Nothing runs unrecorded: what a store that fails means for reads and for writes."""
+
+import logging
+
+import pytest
+
+from placet.errors import StoreError
+from placet.models.scripted import ScriptedModel
+from placet.ports import Store
+from placet.values.audit import AuditEntry, AuditKind
+from placet.values.call import ToolResult
+from placet.values.effect import Claim, ClaimAnswer, EffectState
+from placet.values.outcome import Answer
+from tests.runtime.conftest import CLERK, MakeAgent, Office
+
+
+class Failing:
+    """A store that fails at one verb."""
+
+    def __init__(self, store: Store, verb: str) -> None:
+        self._store = store
+        self._verb = verb
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    async def append(self, *entries: AuditEntry) -> None:
+        if self._verb == "append":
+            raise StoreError("disk full")
+        await self._store.append(*entries)
+
+    async def claim(self, claim: Claim) -> ClaimAnswer:
+        if self._verb == "claim":
+            raise StoreError("disk full")
+        return await self._store.claim(claim)
+
+    async def settle(self, key: str, state: EffectState, result: str | None, entry: AuditEntry) -> None:
+        if self._verb == "settle":
+            raise StoreError("disk full")
+        await self._store.settle(key, state, result, entry)
+
+
+async def test_a_reads_result_that_cannot_be_recorded_is_withheld_and_counted(
+    make_agent: MakeAgent, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = make_agent(store=Failing(store, "append"))
+
+    with caplog.at_level(logging.ERROR, "placet"):
+        result = await agent.call("look", {"name": "sky"}, principal=CLERK)
+
+    assert isinstance(result, ToolResult)
+    assert result.code == "unrecorded"
+    assert "blue" not in result.content
+    assert agent.world.losses == {AuditKind.CALL: 1}
+    assert "could not record" in caplog.text
+
+
+async def test_a_reads_result_may_be_released_counted_and_loud(
+    make_agent: MakeAgent, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = make_agent(store=Failing(store, "append"), release_unrecorded_reads=True)
+
+    with caplog.at_level(logging.ERROR, "placet"):
+        result = await agent.call("look", {"name": "sky"}, principal=CLERK)
+
+    assert isinstance(result, ToolResult)
+    assert result.content == "sky is blue"
+    assert agent.world.losses == {AuditKind.CALL: 1}
+    assert "could not record" in caplog.text
+
+
+async def test_a_write_whose_intent_cannot_be_stored_does_not_run(
+    make_agent: MakeAgent, store: Store, office: Office
+) -> None:
+    agent = make_agent(ScriptedModel().calls("note", text="x").says("ok"), store=Failing(store, "claim"))
+
+    assert isinstance(await agent.ask("Hi", principal=CLERK), Answer)
+    assert not office.done
+
+
+async def test_a_write_whose_outcome_cannot_be_stored_keeps_its_result_and_is_not_repeated(
+    make_agent: MakeAgent, store: Store, office: Office, caplog: pytest.LogCaptureFixture
+) -> None:
+    failing = make_agent(store=Failing(store, "settle"))
+
+    with caplog.at_level(logging.ERROR, "placet"):
+        first = await failing.call("note", {"text": "x"}, principal=CLERK, key="1")
+    again = await make_agent().call("note", {"text": "x"}, principal=CLERK, key="2")
+
+    assert isinstance(first, ToolResult)
+    assert first.content == "noted"
+    assert isinstance(again, ToolResult)
+    assert again.code == "effect_running"
+    assert office.done == [("note", "x")]
+    assert failing.world.losses == {AuditKind.OUTCOME: 1}
+
+
+def test_of_a_tool_that_is_not_known_only_the_names_of_arguments_are_shown(make_agent: MakeAgent) -> None:
+    world = make_agent().world
+
+    assert world.redacted(None, {"iban": "RO49AAAA1B31007593840000"}) == {"iban": "[redacted]"}
