@@ -41,12 +41,12 @@ async def test_a_worker_that_was_taken_over_starts_no_write(
     sleeping = asyncio.create_task(late._ask("Hi", CLERK, (), None, None, run_id=run_id))
     await frozen.wait()
     clock.move(3600)
-    heir = make_agent(ScriptedModel().calls("note", text="from the heir").says("ok"), clock=clock)
+    heir = make_agent(ScriptedModel().calls("look", name="from the heir").says("ok"), clock=clock)
     assert isinstance(await heir.resume(run_id), Answer)
     woken.set()
     outcome = await sleeping
 
-    assert office.done == [("note", "from the heir")]
+    assert office.done == [("look", "from the heir")]
     assert isinstance(outcome, Refused)
     assert outcome.reason == "lease_lost"
 
