@@ -13,6 +13,7 @@ from placet.models.openai_chat import OpenAIChat
 from placet.models.openai_responses import OpenAIResponses
 from placet.models.replay import ReplayModel
 from placet.models.scripted import ScriptedModel
+from placet.models.text_protocol import TextProtocolModel
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,9 @@ from placet.models.scripted import ScriptedModel
         ("anthropic:claude-haiku-5-5", AnthropicMessages),
         ("openai-compatible:qwen@http://127.0.0.1:8080/v1", OpenAIChat),
         ("openai-compatible:@cf/meta/llama@http://127.0.0.1:8080/v1", OpenAIChat),
+        ("text-plain:openai:gpt-6-luna", TextProtocolModel),
+        ("text-fenced:anthropic:claude-haiku-5-5", TextProtocolModel),
+        ("text-schema:openai-compatible:qwen@http://127.0.0.1:8080/v1", TextProtocolModel),
         ("scripted:", ScriptedModel),
     ],
 )
@@ -48,7 +52,7 @@ def test_a_recording_is_opened(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     ["", "gpt-6-luna", "openai:", "openai-compatible:qwen", "openai-compatible:@http://x", "local:qwen", "opanai:x",
-     "scripted", "scripted:x", "replay:"],
+     "scripted", "scripted:x", "text-plain:", "text-plain:qwen", "replay:"],
 )  # fmt: skip
 def test_what_is_no_id_is_refused(name: str) -> None:
     with pytest.raises(ConfigurationError):

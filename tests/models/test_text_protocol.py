@@ -237,6 +237,25 @@ async def test_words_of_the_schema_form_stream_without_their_wrapping(wire: Wire
     assert pieces == ["Hello"]
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "called"),
+    [
+        ('{"name": "none", "answer": "Hello, I am', "Hello, I am", []),
+        ('{"name": "none"', "", []),
+        ('{"name": "delete_row", "arguments": {"id": 1', "", ["delete_row"]),
+        ('{"na', '{"na', []),
+        ("Hello", "Hello", []),
+    ],
+)
+async def test_a_cut_reply_by_schema_says_what_can_be_known(text: str, words: str, called: list[str]) -> None:
+    cut = ModelAnswer(text=text, finish=Finish.LENGTH)
+
+    answer = await TextProtocolModel(ScriptedModel().answers(cut), TextForm.SCHEMA).answer(ask(tools=(DELETE_ROW,)))
+
+    assert (answer.text, [call.name for call in answer.calls], answer.finish) == (words, called, Finish.LENGTH)
+    assert all("token limit" in (call.fault or "") for call in answer.calls)
+
+
 async def test_structured_output_stands_in_the_branch_for_none(wire: WireServer, open_chat: OpenChat) -> None:
     model = TextProtocolModel(open_chat(), TextForm.SCHEMA)
     output = {"type": "object", "properties": {"n": {"type": "integer"}}}

@@ -99,6 +99,25 @@ def read_reply(text: str, names: Collection[str], form: TextForm, marker: str, h
     return Reply(call)
 
 
+def read_cut_reply(text: str, names: Collection[str]) -> Reply:
+    """Return what a reply in the schema form says that was cut off before its end.
+
+    Words are words as far as they have come. A call cannot be known: its arguments are not told,
+    and whoever reads the reply gives it a fault.
+    """
+    try:
+        value = jiter.from_json(_unwrap(text).encode(), partial_mode="trailing-strings")
+    except (ValueError, UnicodeEncodeError):
+        return Reply(text=text)
+    name = value.get("name") if isinstance(value, dict) else None
+    if name == NO_TOOL:
+        answer = value.get("answer", "")
+        return Reply(text=answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
+    if isinstance(name, str) and name in names:
+        return Reply(TextCall(name, "{}"))
+    return Reply(text=text)
+
+
 def may_be_call(text: str) -> bool:
     """Whether a reply that begins like this may turn out to be a call, so that it is not words yet."""
     start = text.lstrip()
@@ -130,9 +149,10 @@ def describe_tools(specs: Sequence[ToolSpec], form: TextForm, marker: str) -> st
                 f"<<call {marker}>>\n{example}\n<<end {marker}>>"
             )
         case TextForm.SCHEMA:
+            # The server holds the model to the shape; small models copy the blanks of an example.
             how = (
-                f"Answer with one JSON object and nothing else. To call a tool: {_NAMED_EXAMPLE}. "
-                f'To answer the user without a tool: {{"name": "{NO_TOOL}", "answer": "YOUR ANSWER"}}.'
+                'Answer with one JSON object. When a tool is needed, "name" is the tool and "arguments" holds its '
+                f'arguments. When none is needed, "name" is "{NO_TOOL}" and "answer" holds your words to the user.'
             )
     one = "Call one tool at a time and wait for its result. Call none when none is needed, and answer in words."
     return "\n".join([*lines, how, one if form is not TextForm.SCHEMA else "Call one tool at a time."])

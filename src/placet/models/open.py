@@ -7,6 +7,7 @@
 | `anthropic:NAME` | Anthropic, Messages |
 | `openai-compatible:NAME@URL` | any server that speaks Chat Completions |
 | `local:needle-3` | the embedded demonstration model |
+| `text-plain:ID` | a model without function calling, by the text protocol; `text-fenced:`, `text-schema:` |
 | `replay:PATH` | a recording, see `placet.models.replay` |
 | `scripted:` | nobody: a script without steps, where no model is needed |
 
@@ -18,9 +19,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from placet.agent.text_protocol import TextForm
 from placet.errors import ConfigurationError
 from placet.models.replay import ReplayModel
 from placet.models.scripted import ScriptedModel
+from placet.models.text_protocol import TextProtocolModel
 from placet.ports import ModelClient
 
 _CLIENTS: Final = {
@@ -31,6 +34,9 @@ _CLIENTS: Final = {
 }
 """For each kind: module, class, and the extra that brings its SDK. Imported only when asked for:
 the SDKs take seconds to import."""
+
+_TEXT_FORMS: Final = {f"text-{form.value}": form for form in TextForm}
+"""Calls as text are off unless the id says so: see `placet.models.text_protocol`."""
 
 
 def open_model(name: str, *, base_url: str | None = None, api_key: str | None = None) -> ModelClient:
@@ -47,6 +53,8 @@ def open_model(name: str, *, base_url: str | None = None, api_key: str | None = 
             is no key.
     """
     kind, colon, model = name.partition(":")
+    if kind in _TEXT_FORMS and model:
+        return TextProtocolModel(open_model(model, base_url=base_url, api_key=api_key), _TEXT_FORMS[kind])
     if kind == "scripted" and colon and not model:
         return ScriptedModel()
     if kind == "replay" and model:
@@ -54,7 +62,7 @@ def open_model(name: str, *, base_url: str | None = None, api_key: str | None = 
     if kind == "local":
         return _open_local(model)
     if kind not in _CLIENTS or not model:
-        known = ", ".join(f"'{kind}:…'" for kind in (*_CLIENTS, "local", "replay"))
+        known = ", ".join(f"'{kind}:…'" for kind in (*_CLIENTS, "local", "replay", *_TEXT_FORMS))
         raise ConfigurationError(f"not the id of a model: {name!r}; write one of {known}")
     if kind == "openai-compatible":
         model, at, url = model.partition("@http")  # a model's name may hold an @

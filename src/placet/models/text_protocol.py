@@ -16,6 +16,7 @@ from placet.agent.text_protocol import (
     TextForm,
     describe_tools,
     may_be_call,
+    read_cut_reply,
     read_reply,
     reply_schema,
     write_call,
@@ -45,7 +46,7 @@ class TextProtocolModel:
         new_marker: Makes the marker of a run, for the fenced form.
 
     Attributes:
-        name: Of the client that is asked.
+        name: `text-`, the form, and the id of the client that is asked.
         writes_prose: As the client that is asked says.
     """
 
@@ -56,7 +57,7 @@ class TextProtocolModel:
         *,
         new_marker: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
-        self.name = model.name
+        self.name = f"text-{form.value}:{model.name}"
         self.writes_prose = model.writes_prose
         self._model = model
         self._form = form
@@ -84,6 +85,8 @@ class TextProtocolModel:
             return answer
         heard = (text for message in request.transcript for text in _texts_heard(message))
         reply = read_reply(answer.text, names, self._form, marker, heard)
+        if self._form is TextForm.SCHEMA and answer.finish in _FAULTS and reply.text == answer.text:
+            reply = read_cut_reply(answer.text, names)
         if reply.call is None:
             if words is not None:
                 words.say_rest(reply.text)
