@@ -12,7 +12,7 @@ from placet.runtime.waiting import take_decisions
 from placet.testing import FrozenClock
 from placet.tools.context import Context
 from placet.tools.tool import tool
-from placet.values.approval import Yes
+from placet.values.approval import Approval, Preview, Yes
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import ToolCall, ToolResult
 from placet.values.effect import EffectState
@@ -139,3 +139,40 @@ async def test_a_snapshot_cannot_borrow_the_approval_of_another_run(make_agent: 
     last = decided.run.transcript[-1]
     assert isinstance(last, ToolMessage)
     assert [result.code for result in last.results] == ["approval_void"]
+
+
+async def test_a_write_that_takes_a_key_is_run_again_with_the_same_key_and_asks_nobody_twice(
+    make_agent: MakeAgent, office: Office, clock: FrozenClock, store: Store
+) -> None:
+    @tool(
+        effect="write",
+        roles={"support"},
+        approval=Approval.always(approvers={"finance"}),
+        preview=lambda _arguments, _resource, context: Preview("p", {"paid": len(context.deps.done)}),
+        survival="key",
+        limit="1/day",
+    )
+    async def transfer(amount: int, context: Context[Office]) -> str:
+        """Transfer money; the bank takes each key once."""
+        context.deps.keys.append(context.idempotency_key)
+        if context.idempotency_key not in context.deps.keys[:-1]:
+            context.deps.done.append(("transfer", amount))
+        return "transferred"
+
+    dead = Dying(store)
+    dying = make_agent(ScriptedModel().calls("transfer", amount=5), clock=clock, store=dead, tools=[transfer])
+    waiting = await dying.ask("Hi", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+    task = asyncio.create_task(dying.approve(waiting.approvals[0].token, by=BOSS))
+    await asyncio.sleep(0.05)
+    clock.move(600)
+
+    heir = make_agent(ScriptedModel().says("Transferred."), clock=clock, tools=[transfer])
+    outcome = await heir.resume(waiting.run_id)
+    dead.buried.set()
+    await task
+
+    assert [result.content for result in results(outcome)] == ["transferred"]
+    assert office.done == [("transfer", 5)]
+    assert len(office.keys) == 2
+    assert len(set(office.keys)) == 1

@@ -40,7 +40,7 @@ def _check_yes(request: GateRequest, yes: ApprovalRequest, rule: ApprovalRule | 
     bound = (yes.principal_id, yes.tool, yes.digest)
     if bound != (request.principal.id, request.tool.name, request.digest):
         return Deny(Reason.APPROVAL_VOID, "the approval was given for another call", rule="approval of another call")
-    if rule is not None and not _still_shown(request, yes, rule):
+    if rule is not None and not request.entered and not _still_shown(request, yes, rule):
         return NeedsApproval(rule, rule="approval void: what it rested on has changed")
     return Allow("")
 

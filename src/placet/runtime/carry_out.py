@@ -62,7 +62,8 @@ async def carry_out(world: World, permitted: Permitted) -> ToolResult | Left:
 async def _commit(world: World, permitted: Permitted) -> ClaimAnswer:
     """Take all that the call needs in one atomic step of the store, its intent recorded with it."""
     ready, attempt, now = permitted.ready, permitted.ready.attempt, world.clock.now()
-    spec, approval = ready.tool.spec, attempt.site.approval
+    spec, again = ready.tool.spec, attempt.site.again
+    approval = None if again else attempt.site.approval
     intent = effect = None
     if spec.records_intent:
         more = f',"approval":"{approval.id}","approved_by":{json_text(approval.decided_by)}' if approval else ""
@@ -81,7 +82,7 @@ async def _commit(world: World, permitted: Permitted) -> ClaimAnswer:
         )
     claim = Claim(
         at=now,
-        takes=permitted.takes,
+        takes=() if again else permitted.takes,
         approval_id=approval.id if approval else None,
         approval_digest=attempt.digest if approval else None,
         effect=effect,

@@ -46,7 +46,7 @@ async def look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
         approval=attempt.site.approval,
         preview=preview,
         provenance=_provenance(world, ready) if tool.spec.has_effect or tool.spec.trusted_arguments else {},
-        entered=attempt.site.entered,
+        entered=attempt.site.entered or attempt.site.again,
     )
 
 

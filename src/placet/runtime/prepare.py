@@ -204,12 +204,16 @@ async def _decide(world: World, ready: Ready) -> Prepared:
     attempt, tool, site = ready.attempt, ready.tool, ready.attempt.site
     if site.may_have_run and tool.spec.has_effect:
         known = await _known_effect(world, ready)
-        if known is not None:
+        if isinstance(known, Settled):
             return known
+        ready = known
     facts = await look_up_facts(world, ready)
+    decision = facts if isinstance(facts, Deny) else world.gate.decide(facts)
+    if ready.attempt.site.again and not isinstance(decision, Allow):
+        # It has begun, and perhaps has changed what the checks look at: nobody knows, and it is said so.
+        return await refuse(world, attempt, _ledger_says(Reason.EFFECT_UNKNOWN), AuditKind.OUTCOME)
     if isinstance(facts, Deny):
         return await refuse(world, attempt, facts)
-    decision = world.gate.decide(facts)
     match decision:
         case Deny():
             return await refuse(world, attempt, decision)
@@ -221,19 +225,19 @@ async def _decide(world: World, ready: Ready) -> Prepared:
             assert_never(decision)
 
 
-async def _known_effect(world: World, ready: Ready) -> Settled | None:
-    """Return the result of a call that was begun before, or None when it may begin now."""
+async def _known_effect(world: World, ready: Ready) -> Settled | Ready:
+    """Return the result of a call that was begun before, or the call when it may begin now or again."""
     attempt = ready.attempt
     known = await world.store.find_effect(attempt.site.key)
     if known is None:
-        return None
+        return ready
     if known.digest != attempt.digest:
         return await refuse(world, attempt, _ledger_says(Reason.KEY_CONFLICT))
     match known.state_at(world.clock.now()):
         case EffectState.DONE | EffectState.FAILED if known.result is not None:
             return Settled(replace(load_result(known.result), call_id=attempt.call.id), attempt.digest)
         case EffectState.UNKNOWN if ready.tool.spec.survival is not Survival.ONCE:
-            return None
+            return replace(ready, attempt=replace(attempt, site=replace(attempt.site, again=True)))
         case EffectState.RUNNING:
             return await refuse(world, attempt, _ledger_says(Reason.EFFECT_RUNNING))
         case _:

@@ -21,7 +21,7 @@ class NestedRuntime(Protocol):
         """The requests that its nested runs wait for."""
         ...
 
-    async def run(self, agent: Any, question: str, **options: Any) -> Any:
+    async def run(self, agent: Any, question: str) -> Any:
         """Return the outcome of a nested run."""
         ...
 
@@ -51,6 +51,8 @@ class CallSite:
             program has made it.
         runtime: Through what the tool starts nested runs, or None.
         entered: Whether the tool has begun before and was left because a nested run waited.
+        again: Whether an effect that is unknown begins again under its own key, as its tool
+            declares that it may: what it took is taken, and whose yes it had is used.
     """
 
     run_id: str
@@ -67,6 +69,7 @@ class CallSite:
     conversation: tuple[Transcript, ...] = ()
     runtime: "NestedRuntime | None" = None
     entered: bool = False
+    again: bool = False
 
     @property
     def outermost(self) -> str:
