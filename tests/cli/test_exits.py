@@ -1,6 +1,6 @@
 import pytest
 
-from placet.cli.exits import BY_REASON, BY_STOP, Exit, exit_of, exit_of_code, exit_of_error
+from placet.cli.exits import BY_REASON, Exit, exit_of, exit_of_code, exit_of_error
 from placet.errors import ConfigurationError, StoreError
 from placet.values.call import ToolResult
 from placet.values.decision import Reason
@@ -15,10 +15,14 @@ def test_the_codes_are_a_contract() -> None:
     }  # fmt: skip
 
 
-def test_every_reason_and_every_stop_has_a_code_and_none_of_them_is_success() -> None:
+def test_every_reason_has_a_code_and_none_of_them_is_success() -> None:
     assert set(BY_REASON) == set(Reason)
-    assert set(BY_STOP) == set(StopReason)
-    assert Exit.OK not in {*BY_REASON.values(), *BY_STOP.values()}
+    assert Exit.OK not in BY_REASON.values()
+
+
+@pytest.mark.parametrize("reason", StopReason)
+def test_no_stop_is_success(reason: StopReason) -> None:
+    assert exit_of(Stopped(run_id="r", reason=reason, text="")) not in (Exit.OK, Exit.PENDING)
 
 
 @pytest.mark.parametrize(

@@ -82,12 +82,9 @@ BY_STOP: Final[Mapping[StopReason, Exit]] = {
     StopReason.TOKENS: Exit.LIMITED,
     StopReason.COST: Exit.LIMITED,
     StopReason.CANCELLED: Exit.INTERRUPTED,
-    StopReason.FATAL: Exit.ERROR,
-    StopReason.MODEL: Exit.ERROR,
     StopReason.REFUSAL: Exit.DENIED,
-    StopReason.OUTPUT: Exit.ERROR,
-    StopReason.UNRECORDED: Exit.ERROR,
 }
+"""Every other stop is an error."""
 
 
 _BY_CODE: Final[Mapping[str, Exit]] = {
@@ -110,7 +107,7 @@ def exit_of(outcome: Outcome | ToolResult) -> Exit:
         case Waiting():
             return Exit.PENDING
         case Stopped(reason=stop):
-            return BY_STOP[stop]
+            return BY_STOP.get(stop, Exit.ERROR)
         case Refused(reason=reason):
             return BY_REASON[reason]
         case ToolResult(code=code):
