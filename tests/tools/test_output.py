@@ -243,8 +243,9 @@ def test_what_breaks_databases_and_terminals_is_replaced(declared: Any) -> None:
 
 
 @pytest.mark.parametrize("declared", [dict[str, str], dict[str, Any], EMPTY, Any])
-def test_what_breaks_databases_is_replaced_inside_too(declared: Any) -> None:
-    shaped = shape(declared, {"k\x00": "v\ud800"})
+@pytest.mark.parametrize("unsafe", ["\x00", "\ud800", "\x1b"])
+def test_what_breaks_databases_is_replaced_inside_too(declared: Any, unsafe: str) -> None:
+    shaped = shape(declared, {f"k{unsafe}": f"v{unsafe}"})
 
     assert shaped.content == '{"k\ufffd":"v\ufffd"}'
     assert shaped.json == {"k\ufffd": "v\ufffd"}

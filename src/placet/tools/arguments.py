@@ -164,12 +164,11 @@ def _unwrap(parsed: Any) -> tuple[bytes, dict[str, Any], str | None] | Deny:
 def _depth(text: str) -> int:
     depth = deepest = 0
     for token in _NESTED.finditer(text):
-        match token[0]:
-            case "{" | "[":
-                depth += 1
-                deepest = max(deepest, depth)
-            case "}" | "]":
-                depth -= 1
+        if token[0] in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token[0] in "}]":
+            depth -= 1
     return deepest
 
 

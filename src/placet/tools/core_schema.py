@@ -152,12 +152,14 @@ class _Rewriter:
         return value
 
     def _one_of(self, item: Any, name: str) -> Any:
-        if isinstance(item, tuple) and item and _is_node(item[0]):
-            return (self.rewrite(item[0], name), *item[1:])
-        if _is_node(item):
-            own = item.get("name")
-            return self.rewrite(item, own if isinstance(own, str) else name)
-        return item
+        if isinstance(item, tuple):
+            choice: tuple[Any, ...] = item
+            first, *rest = choice
+            return (self.rewrite(first, name), *rest) if _is_node(first) else item
+        if not _is_node(item):
+            return item
+        own = item.get("name")
+        return self.rewrite(item, own if isinstance(own, str) else name)
 
 
 def _is_node(value: Any) -> bool:

@@ -121,6 +121,8 @@ class _Encoder:
                 return sorted(items, key=_sort_key)
             case list() | tuple() | deque() | Sequence() | Iterator():
                 return self._list(value, depth)
+            case _:
+                pass
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             fields = dataclasses.fields(value)
             return self._object(((part.name, getattr(value, part.name)) for part in fields), depth)
@@ -174,7 +176,8 @@ def _scalar(value: Any) -> Any:  # noqa: PLR0911 - one line a kind
             return base64.b64encode(value).decode()
         case UUID() | PurePath():
             return make_safe(str(value))
-    return _NONE
+        case _:
+            return _NONE
 
 
 def _other(value: Any) -> Json:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue, JsonSchemaWarningKind
-from pydantic_core import core_schema
+from pydantic_core import PydanticOmit, core_schema
 
 from placet.errors import ToolDefinitionError
 
@@ -65,8 +65,8 @@ def schema_of(adapter: TypeAdapter[Any], mode: JsonSchemaMode, tool: str) -> dic
     """
     try:
         schema = adapter.json_schema(mode=mode, by_alias=True, schema_generator=ToolJsonSchema)
-    except PydanticInvalidForJsonSchema as error:
-        msg = f"tool {tool!r} uses a type that cannot go over a wire: {error.message}"
+    except (PydanticInvalidForJsonSchema, PydanticOmit, TypeError, ValueError) as error:
+        msg = f"tool {tool!r} uses a type that cannot go over a wire: {str(error).partition(chr(10))[0]}"
         raise ToolDefinitionError(msg) from error
     closed: dict[str, Any] = close(inline_root(schema))
     return closed

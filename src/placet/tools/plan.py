@@ -1,5 +1,6 @@
 """The plan of a tool: how its code is called, worked out once when the tool is built."""
 
+import functools
 import inspect
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class Plan:
 
 def is_async(call: Callable[..., Any]) -> bool:
     """Return whether calling it gives an awaitable."""
-    while hasattr(call, "func"):  # a partial
+    while isinstance(call, functools.partial):
         call = call.func
     inner = call if inspect.isroutine(call) else type(call).__call__
     return inspect.iscoroutinefunction(inner) or inspect.isasyncgenfunction(inner)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import inspect
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -217,7 +216,8 @@ class _Decorator:
         if isinstance(target, type):
             setattr(target, DECLARATION, Declaration(target, self._effect, self._options))
             return target
-        local = sys._getframe(1).f_locals  # noqa: SLF001 - annotations that are texts may name what stands there
+        frame = inspect.currentframe()  # annotations that are texts may name what stands beside the function
+        local = frame.f_back.f_locals if frame is not None and frame.f_back is not None else {}
         return _from_function(target, self._effect, self._options, local)
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Annotated, Any, Final, TypeGuard, get_args, get_origin
+from typing import Annotated, Any, Final, TypeGuard, cast, get_args, get_origin
 
 import jiter
 from pydantic import BaseModel, GetCoreSchemaHandler, PydanticUserError, TypeAdapter
@@ -357,7 +357,7 @@ def _check_defaults(rewritten: Rewritten, tool: str) -> None:
     for name, default, node in rewritten.traits.defaults:
         if default is PydanticUndefined:
             continue
-        schema = core_schema.definitions_schema(node, definitions) if definitions else node
+        schema = core_schema.definitions_schema(cast("Any", node), definitions) if definitions else node
         part = Rewritten(schema, rewritten.traits)
         try:
             part.validator().validate_json(
