@@ -97,6 +97,7 @@ class SqlRefusal:
         excerpt: The query around it, with `►` before that character.
         nearest: Names that exist and resemble the one that does not.
         detail: For a log alone: what the database said besides. May hold data.
+        is_certain: Whether nothing was changed. False for a write whose end nobody has seen.
     """
 
     code: str
@@ -108,6 +109,7 @@ class SqlRefusal:
     excerpt: str | None = None
     nearest: tuple[str, ...] = ()
     detail: str | None = None
+    is_certain: bool = True
 
     @property
     def retryable(self) -> bool:

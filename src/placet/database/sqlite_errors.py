@@ -69,6 +69,21 @@ def explain(error: sqlite3.Error, sql: str, data: OpenData) -> SqlRefusal:
     return SqlRefusal(code="internal", message=message, fix=Fix.OPERATOR, detail=f"{type(error).__name__}: {error}")
 
 
+def explain_statement(error: sqlite3.Error) -> SqlRefusal:
+    """Return what an error says about a statement that is not the model's, only its values."""
+    code = getattr(error, "sqlite_errorcode", None)
+    primary = None if code is None else code & 0xFF
+    detail = f"{type(error).__name__}: {error}"
+    if primary in _WAITING:
+        return SqlRefusal(code="busy", message="the database is busy", fix=Fix.WAIT, hint="ask again", detail=detail)
+    if primary == sqlite3.SQLITE_CONSTRAINT:
+        message = "the database does not take these values: they conflict with what it holds"
+        return SqlRefusal(code="conflict", message=message, fix=Fix.SQL, hint="check the values", detail=detail)
+    if primary in _TOO_LARGE:
+        return SqlRefusal(code="too_large", message="the answer becomes too large", fix=Fix.NARROW, detail=detail)
+    return SqlRefusal(code="internal", message="the database failed", fix=Fix.OPERATOR, detail=detail)
+
+
 def unknown_relation(name: str, sql: str, data: OpenData) -> SqlRefusal:
     """Return that there is no such table, in the same words whether it is hidden or missing."""
     return _refuse(

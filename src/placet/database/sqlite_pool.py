@@ -30,8 +30,8 @@ GRACE: Final = 0.3
 """Seconds past the time until the one who waits is answered without the database."""
 
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
-Dress: TypeAlias = Callable[[sqlite3.Connection], Access]
-"""Makes a new connection what its user needs, and returns what authorises it."""
+Dress: TypeAlias = Callable[[sqlite3.Connection], Access | None]
+"""Makes a new connection what its user needs, and returns what authorises it, if anything does."""
 Work: TypeAlias = Callable[["SqliteSession"], SqlAnswer]
 
 
@@ -40,10 +40,10 @@ class SqliteSession:
 
     Attributes:
         connection: To SQLite.
-        access: What authorises its queries.
+        access: What authorises its queries, or None for a developer's own.
     """
 
-    def __init__(self, connection: sqlite3.Connection, access: Access, caps: Caps) -> None:
+    def __init__(self, connection: sqlite3.Connection, access: Access | None, caps: Caps) -> None:
         self.connection = connection
         self.access = access
         self._caps = caps
@@ -70,8 +70,13 @@ class SqliteSession:
             if self._use == use:
                 self.connection.interrupt()
 
-    def fetch(self, sql: str, parameters: Parameters = ()) -> Rows | SqlRefusal:
+    def fetch(self, sql: str, parameters: Parameters = (), caps: Caps | None = None) -> Rows | SqlRefusal:
         """Return the rows of a statement, within the caps.
+
+        Args:
+            sql: One statement.
+            parameters: Its values.
+            caps: Of this statement, where they are its own.
 
         Raises:
             sqlite3.Error: SQLite refuses it.
@@ -79,7 +84,7 @@ class SqliteSession:
         started = time.monotonic()
         cursor = self.connection.execute(sql, parameters)
         try:
-            shaper = Shaper([Column(column[0]) for column in cursor.description or ()], self._caps)
+            shaper = Shaper([Column(column[0]) for column in cursor.description or ()], caps or self._caps)
             for row in cursor:
                 if not shaper.take(row):
                     break

@@ -170,13 +170,16 @@ class SqliteSandbox:
         return names
 
     def _fetch(self, session: SqliteSession, sql: str, names: frozenset[str]) -> SqlAnswer:
-        session.access.begin(names)
+        access = session.access
+        if access is None:
+            raise ConfigurationError("a connection of the sandbox has no authorizer")
+        access.begin(names)
         try:
             return session.fetch(sql)
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
                 return session.timed_out()
-            return self._explain(error, sql, tokens(sql), session.access)
+            return self._explain(error, sql, tokens(sql), access)
 
     def _explain(self, error: sqlite3.Error, sql: str, words: tuple[Token, ...], access: Access) -> SqlRefusal:
         """Say what is wrong, without a difference between what is hidden and what is not there."""

@@ -94,6 +94,13 @@ _MEANINGS: Final = {
 }
 _CLASSES: Final = {"08": _BUSY, "22": _VALUE, "42": _Meaning("wrong_query", Fix.SQL), "53": _LARGE, "54": _LARGE}
 
+_CONFLICTS: Final = {
+    "23505": "there is one with these values already",
+    "23503": "these values refer to something that is not there, or that is still referred to",
+    "23502": "a value is missing that the database needs",
+    "23514": "a value breaks a rule of the database",
+}
+
 _QUOTED: Final = re.compile(r'"((?:[^"]|"(?=\w))*)"')
 _COLUMN: Final = re.compile(r'column "?([\w.]+)"? does not exist')
 _RELATION: Final = re.compile(r'relation "([^"]+)" does not exist')
@@ -123,6 +130,34 @@ def explain(fault: ServerFault, sql: str, data: OpenData, relations: Iterable[st
         position=position,
         excerpt=None if position is None else excerpt(sql, position),
         nearest=similar,
+        detail=f"{fault.message} {fault.detail}".strip() or None,
+    )
+
+
+def explain_statement(fault: ServerFault) -> SqlRefusal:
+    """Return what a fault says about a statement that is not the model's, only its values.
+
+    What the statement itself has wrong is the operator's to mend, and named to nobody else. What
+    a function of the database says with RAISE is said to the model as written.
+    """
+    conflict = _Meaning("conflict", Fix.SQL, "the database does not take these values", "check the values")
+    meaning = _MEANINGS.get(fault.sqlstate) or _CLASSES.get(fault.sqlstate[:2]) or _INTERNAL
+    if fault.sqlstate in _CONFLICTS:
+        meaning = conflict._replace(message=_CONFLICTS[fault.sqlstate])
+    elif fault.sqlstate.startswith("23"):
+        meaning = conflict
+    elif fault.sqlstate == "P0001":
+        meaning = _Meaning("refused", Fix.SQL, fault.message, fault.hint)
+    elif fault.sqlstate.startswith("22"):
+        meaning = _Meaning("bad_value", Fix.SQL, _QUOTED.sub("<value>", fault.message), "check the values")
+    elif meaning.fix in (Fix.SQL, Fix.POLICY):
+        meaning = _INTERNAL
+    return SqlRefusal(
+        code=meaning.code,
+        sqlstate=fault.sqlstate or None,
+        message=meaning.message or _INTERNAL.message or "",
+        fix=meaning.fix,
+        hint=meaning.hint,
         detail=f"{fault.message} {fault.detail}".strip() or None,
     )
 

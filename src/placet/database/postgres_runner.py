@@ -1,0 +1,151 @@
+"""Runs named queries on PostgreSQL: the extra `postgres`."""
+
+import time
+from dataclasses import replace
+from typing import Final
+
+from psycopg.postgres import types
+
+from placet.database.answer import Column, Fix, SqlAnswer, SqlRefusal
+from placet.database.caps import Caps
+from placet.database.placeholders import is_select, number_values
+from placet.database.postgres_pool import PostgresPool, connect
+from placet.database.postgres_query import Settings
+from placet.database.postgres_values import decode, schema_of, type_name
+from placet.database.runner import Ready
+from placet.database.shaping import Shaper
+from placet.database.sqlstate import explain_statement
+from placet.database.wire import ServerError, Wire, describe, described, parse, statement
+from placet.database.wire import rows as rows_of
+from placet.errors import ConfigurationError
+from placet.values.json import Json
+
+_TEXTS: Final = frozenset({"text", "varchar", "bpchar", "name"})
+_TAKEN: Final = {
+    "int": frozenset({"int2", "int4", "int8", "numeric", "float4", "float8", "oid"}),
+    "number": frozenset({"numeric", "float4", "float8", "money"}),
+    "bool": frozenset({"bool"}),
+    "date": frozenset({"date", "timestamp", "timestamptz"}),
+    "datetime": frozenset({"timestamp", "timestamptz"}),
+    "uuid": frozenset({"uuid", *_TEXTS}),
+    "text": frozenset({*_TEXTS, "json", "jsonb", "interval", "inet"}),
+    "enum": _TEXTS,
+    "prefix": _TEXTS,
+    "contains": _TEXTS,
+}
+"""By kind of parameter, the built-in types that a statement may take it as. A type that is not
+built in, such as an enum of the database, takes a text of any kind."""
+
+_COMMIT: Final = statement(b"COMMIT")
+
+
+class PostgresRunner:
+    """Runs named queries on PostgreSQL.
+
+    Args:
+        dsn: Whereto, and as which role: for what reads, one that may only read.
+        search_path: Schemas in which a bare name is looked up.
+        time_zone: In which days begin.
+        caps: How much one query may cost.
+        writable: Whether statements may change something. Without it every transaction reads.
+    """
+
+    def __init__(
+        self, dsn: str, *, search_path: tuple[str, ...] = ("public",), time_zone: str = "UTC",
+        caps: Caps | None = None, writable: bool = False,
+    ) -> None:  # fmt: skip
+        self._caps = caps or Caps()
+        self._dsn = dsn
+        self._writable = writable
+        self._pool = PostgresPool(dsn, self._caps)
+        settings = Settings(search_path, time_zone, self._caps)
+        self._reading = settings.begin()
+        self._writing = settings.begin(read_only=False)
+
+    async def open(self) -> None:
+        """Connect.
+
+        Raises:
+            ConfigurationError: There is no connection to be had.
+        """
+        await (await connect(self._dsn)).close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._pool.close()
+
+    async def prepare(self, sql: str, kinds: dict[str, str], *, writes: bool, rows: int | None, where: str) -> Ready:
+        """Have PostgreSQL understand a statement, without running it.
+
+        Raises:
+            ConfigurationError: PostgreSQL does not understand it, or takes other types.
+        """
+        if writes and not self._writable:
+            raise ConfigurationError(f"{where}: it writes, and the connection is one that reads")
+        text, names = number_values(sql)
+        if is_select(sql) and not writes:
+            text = f"SELECT * FROM (\n{text}\n) AS _q LIMIT {(rows or self._caps.rows) + 1}"  # noqa: S608 - the developer's
+        connection = await connect(self._dsn)
+        try:
+            *_, result = await Wire(connection).send(*self._reading, parse(text.encode()), describe)
+        except ServerError as error:
+            raise ConfigurationError(f"{where}: PostgreSQL does not understand it: {error.fault.message}") from error
+        finally:
+            await connection.close()
+        shape = described(result)
+        for name, oid in zip(names, shape.parameters, strict=True):
+            _check_type(name, kinds[name], oid, where)
+        columns = tuple((name, type_name(oid), schema_of(oid)) for name, oid in shape.columns)
+        return Ready(text, names, columns, writes, tuple(oid for _, oid in shape.columns))
+
+    async def run(self, ready: Ready, values: dict[str, Json], *, rows: int | None = None) -> SqlAnswer:
+        """Return what the statement answers, on time."""
+        caps = self._caps if rows is None else replace(self._caps, rows=rows)
+        settled: list[SqlAnswer] = []
+
+        async def work(wire: Wire) -> SqlAnswer:
+            answer, is_settled = await self._send(wire, ready, values, caps)
+            if is_settled:
+                settled.append(answer)
+            return answer
+
+        answer = await self._pool.use(work)
+        if ready.writes and isinstance(answer, SqlRefusal) and not settled and answer.code != "busy":
+            return replace(answer, fix=Fix.OPERATOR, is_certain=False)
+        return answer
+
+    async def _send(self, wire: Wire, ready: Ready, values: dict[str, Json], caps: Caps) -> tuple[SqlAnswer, bool]:
+        """Return the answer, and whether the server itself has given it."""
+        started = time.monotonic()
+        ask = statement(ready.sql.encode(), [_text(values[name]) for name in ready.names])
+        begin, end = (self._writing, (_COMMIT,)) if ready.writes else (self._reading, ())
+        try:
+            results = await wire.send(*begin, ask, *end)
+        except ServerError as error:
+            if error.step < len(begin) and error.fault.sqlstate:
+                raise  # it has not begun
+            lost = not error.fault.sqlstate or error.fault.sqlstate.startswith(("57P", "08"))
+            answer = explain_statement(error.fault)
+            return (replace(answer, code="lost") if lost and ready.writes else answer), not lost
+        shaper = Shaper([Column(name, kind) for name, kind, _ in ready.columns], caps)
+        for row in rows_of(results[len(begin)]):
+            if not shaper.take(decode(row, ready.oids)):
+                break
+        return shaper.finish((time.monotonic() - started) * 1000), True
+
+
+def _check_type(name: str, kind: str, oid: int, where: str) -> None:
+    info = types.get(oid)
+    if info is not None and (info.array_oid == oid or info.name not in _TAKEN[kind]):
+        taken = type_name(oid)
+        raise ConfigurationError(f"{where}: the parameter {name!r} is declared {kind}, and the statement takes {taken}")
+
+
+def _text(value: Json) -> bytes | None:
+    match value:
+        case None:
+            return None
+        case bool():
+            return b"true" if value else b"false"
+        case _:
+            return str(value).encode()

@@ -1,0 +1,61 @@
+"""Who runs a named query: one per database, and apart for what reads and what writes."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from placet.database.answer import SqlAnswer
+from placet.values.json import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A statement that its database has understood.
+
+    Attributes:
+        sql: In the database's own notation.
+        names: Of the values, in the order in which they are bound.
+        columns: Name, type and JSON Schema of each; no columns when it gives no rows.
+        writes: Whether it changes something, and is committed.
+        oids: PostgreSQL's types of the columns.
+    """
+
+    sql: str
+    names: tuple[str, ...]
+    columns: tuple[tuple[str, str | None, JsonObject], ...]
+    writes: bool
+    oids: tuple[int, ...] = ()
+
+
+class QueryRunner(Protocol):
+    """Understands statements when it starts, and runs them afterwards."""
+
+    async def open(self) -> None:
+        """Connect.
+
+        Raises:
+            ConfigurationError: There is no connection to be had.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+    async def prepare(self, sql: str, kinds: dict[str, str], *, writes: bool, rows: int | None, where: str) -> Ready:
+        """Have the database understand a statement, without running it.
+
+        Args:
+            sql: With `:name` for values.
+            kinds: By name, the kind of each value, of `placet.database.parameters.KINDS`.
+            writes: Whether it changes something.
+            rows: How many are shown, or None for the cap of the connection.
+            where: What to call it when something is wrong with it.
+
+        Raises:
+            ConfigurationError: The database does not understand it, or takes other types.
+        """
+        ...
+
+    async def run(self, ready: Ready, values: dict[str, Json], *, rows: int | None = None) -> SqlAnswer:
+        """Return what the statement answers, on time."""
+        ...

@@ -1,0 +1,111 @@
+"""Runs named queries on a SQLite file."""
+
+import sqlite3
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+from placet.database.answer import Fix, SqlAnswer, SqlRefusal
+from placet.database.caps import Caps
+from placet.database.parameters import MATCHING
+from placet.database.placeholders import is_select, placeholders
+from placet.database.runner import Ready
+from placet.database.sqlite_errors import explain_statement
+from placet.database.sqlite_pool import SqlitePool, SqliteSession
+from placet.errors import ConfigurationError
+from placet.values.json import Json, JsonObject
+
+_ANY: JsonObject = {"type": ["string", "number", "integer", "null"]}
+"""SQLite's columns have no types of their own."""
+
+
+class SqliteRunner:
+    """Runs named queries on a SQLite file.
+
+    Args:
+        path: The file; it must exist.
+        caps: How much one query may cost.
+        writable: Whether statements may change something. Without it the file is opened read-only.
+
+    Raises:
+        ConfigurationError: There is no such file.
+    """
+
+    def __init__(self, path: Path | str, *, caps: Caps | None = None, writable: bool = False) -> None:
+        self._caps = caps or Caps()
+        self._writable = writable
+        self._pool = SqlitePool(path, self._caps, lambda _: None, writable=writable)
+
+    async def open(self) -> None:
+        """Look whether the file is a database.
+
+        Raises:
+            ConfigurationError: It is none.
+        """
+        self._pool.connect().close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        self._pool.close()
+
+    async def prepare(self, sql: str, kinds: dict[str, str], *, writes: bool, rows: int | None, where: str) -> Ready:
+        """Have SQLite understand a statement, without running it.
+
+        Raises:
+            ConfigurationError: SQLite does not understand it.
+        """
+        if writes and not self._writable:
+            raise ConfigurationError(f"{where}: it writes, and the file is opened to be read")
+        for place in placeholders(sql, where):
+            if kinds.get(place.name) in MATCHING and not place.is_escaped:
+                raise ConfigurationError(f"{where}: SQLite has no escape of its own: LIKE :{place.name} ESCAPE '\\'")
+        text = sql if writes or not is_select(sql) else _capped(sql, rows or self._caps.rows)
+        connection = self._pool.connect()
+        try:
+            nothing = dict.fromkeys(kinds)
+            connection.execute(f"EXPLAIN {text}", nothing).fetchall()
+            columns: tuple[str, ...] = ()
+            if is_select(sql):
+                cursor = connection.execute(f"SELECT * FROM (\n{sql}\n) LIMIT 0", nothing)  # noqa: S608 - the developer's
+                columns = tuple(column[0] for column in cursor.description)
+        except sqlite3.Error as error:
+            raise ConfigurationError(f"{where}: SQLite does not understand it: {error}") from error
+        finally:
+            connection.close()
+        return Ready(text, tuple(kinds), tuple((name, None, _ANY) for name in columns), writes)
+
+    async def run(self, ready: Ready, values: dict[str, Json], *, rows: int | None = None) -> SqlAnswer:
+        """Return what the statement answers, on time."""
+        caps = self._caps if rows is None else replace(self._caps, rows=rows)
+        settled = threading.Event()
+
+        def work(session: SqliteSession) -> SqlAnswer:
+            answer = _run(session, ready, values, caps)
+            settled.set()
+            return answer
+
+        answer = await self._pool.use(work)
+        if ready.writes and isinstance(answer, SqlRefusal) and answer.fix is not Fix.WAIT and not settled.is_set():
+            return replace(answer, fix=Fix.OPERATOR, is_certain=False)
+        return answer
+
+
+def _capped(sql: str, rows: int) -> str:
+    return f"SELECT * FROM (\n{sql}\n) LIMIT {rows + 1}"  # noqa: S608 - the developer's
+
+
+def _run(session: SqliteSession, ready: Ready, values: dict[str, Json], caps: Caps) -> SqlAnswer:
+    connection = session.connection
+    try:
+        if ready.writes:
+            connection.execute("BEGIN IMMEDIATE")
+        answer = session.fetch(ready.sql, {name: values[name] for name in ready.names}, caps)
+        if ready.writes:
+            connection.execute("ROLLBACK" if isinstance(answer, SqlRefusal) else "COMMIT")
+    except sqlite3.Error as error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+            return session.timed_out()
+        return explain_statement(error)
+    return answer
