@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from placet.errors import ConfigurationError
 from placet.words.language import LANGUAGES, normalise_language
@@ -106,7 +106,7 @@ def read_settings(environment: Mapping[str, str], directory: Path, given: Mappin
         ConfigurationError: The file cannot be read, or something in it is wrong.
     """
     file = find_file(environment, directory)
-    written = _read_file(file) if file is not None else {}
+    written: Mapping[str, Any] = _read_file(file) if file is not None else {}
     faults = [f"{str(file)!r}: {fault}" for fault in _faults_of_file(written)]
     folder = file.parent if file is not None else directory
     values: dict[str, str | None] = {}
@@ -119,7 +119,7 @@ def read_settings(environment: Mapping[str, str], directory: Path, given: Mappin
     faults += _faults(values)
     if faults:
         raise ConfigurationError("; ".join(faults))
-    paths = written.get("path", [])
+    paths: list[str] = written.get("path", [])
     return Settings(
         app=values["app"],
         path=tuple((folder / path).resolve() for path in paths),
@@ -178,8 +178,12 @@ def _faults_of_file(written: Mapping[str, Any]) -> Iterator[str]:
             yield f"unknown setting {name!r}; {hint}"
         elif name in _TEXTS and (not isinstance(value, str) or not value):
             yield f"{name} must be a text that is not empty"
-        elif name == "path" and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+        elif name == "path" and not _is_list_of_texts(value):
             yield 'path must be a list of folders, as path = ["examples"]'
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in cast("list[object]", value))
 
 
 def _faults(values: Mapping[str, str | None]) -> Iterator[str]:

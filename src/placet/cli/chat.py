@@ -1,6 +1,7 @@
 """`placet chat`: a conversation, with what the asker may confirm asked inline."""
 
 import contextlib
+import importlib
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -58,8 +59,8 @@ class Conversation:
         door = self._door
         if door.screen.asks:
             with contextlib.suppress(ImportError):
-                # Line editing and recall, where Python was built with it. Windows has its own.
-                import readline  # noqa: F401, PLC0415
+                # Line editing and recall, where Python was built with it; Windows has its own.
+                importlib.import_module("readline")
             door.screen.note(Text(f"{GAP}{door.say(CHAT_OPENS)}", style="dim"))
         while (line := self._read()) is not None:
             said = line.strip()

@@ -7,7 +7,7 @@ import jiter
 from placet.cli.door import Door
 from placet.cli.exits import Exit, Failure
 from placet.values.decision import Reason
-from placet.values.json import JsonObject
+from placet.values.json import Json, JsonObject
 from placet.words.messages import NO_ARGUMENTS
 
 
@@ -17,7 +17,9 @@ def read_object(door: Door, text: str) -> JsonObject | Failure:
     The same key twice is none: which of the two would count must not be a matter of order.
     """
     try:
-        value = jiter.from_json(text.encode("utf-8", "surrogateescape"), allow_inf_nan=False, catch_duplicate_keys=True)
+        value: Json = jiter.from_json(
+            text.encode("utf-8", "surrogateescape"), allow_inf_nan=False, catch_duplicate_keys=True
+        )
     except ValueError as error:
         return _wrong(door, str(error))
     if not isinstance(value, Mapping):

@@ -1,6 +1,6 @@
 """Records: one line of the audit log for a person, and for a program."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -96,8 +96,8 @@ def decision(door: Door, entry: AuditEntry, body: Json) -> str:
     if word in ("approved", "confirmed", "rejected"):
         return door.say(DECISIONS[word], person=person)
     if word == "waiting" and isinstance(body, Mapping):
-        approvers = body.get("approvers") or []
-        names = ", ".join(str(name) for name in approvers) if isinstance(approvers, list) else ""
+        approvers = body.get("approvers")
+        names = ", ".join(map(str, approvers)) if isinstance(approvers, Sequence) else ""
         return door.say(DECISIONS["approve"], approvers=names) if names else door.say(DECISIONS["confirm"])
     if word == "allow":
         return door.say(DECISIONS["allow"], rule=entry.rule)
