@@ -9,6 +9,7 @@ PlacetError
 │   ├── AgentFileError          an agent file that cannot be read as one
 │   └── SkillError              a skill that is broken, or has drifted from its lock
 ├── ToolError                 the model: raised by a tool, said to the model as written
+│   └── StageError              a workflow stopped at one of its stages
 ├── FatalToolError            nobody, in this run: raised by a tool, ends the run
 ├── ModelError                the provider or the network
 │   ├── ModelUnavailableError   try again later (time-outs, 429, 5xx, no connection)
@@ -61,12 +62,30 @@ class ToolError(PlacetError):
     Args:
         message: What the model is told, for instance `"city not found: 'Oslp'"`.
         hint: What the model could do next, for instance `"use the English name"`.
+
+    Attributes:
+        code: The stable code of the result.
     """
+
+    code = "tool_error"
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+
+class StageError(ToolError):
+    """A workflow has stopped at one of its stages, and says so to whoever has started it.
+
+    Args:
+        message: Which stage, and why.
+        code: Why, as a `StopReason`.
+    """
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class FatalToolError(PlacetError):

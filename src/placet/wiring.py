@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from placet.agent.definition import AgentDefinition, parse_agent
-from placet.agent.output import make_contract
+from placet.agent.output import Contract, make_contract
 from placet.errors import AgentFileError, ConfigurationError, PolicyError
 from placet.gate.gate import Gate
 from placet.gate.policy import check_names
@@ -41,7 +41,7 @@ from placet.values.call import ToolResult
 from placet.values.event import Event
 from placet.values.json import JsonObject
 from placet.values.limits import Budget
-from placet.values.message import Message
+from placet.values.message import AssistantMessage, Message
 from placet.values.outcome import Outcome, Refused, Waiting
 from placet.values.policy import Policy
 from placet.values.principal import Principal
@@ -112,7 +112,7 @@ class Agent:
     ) -> None:
         defined = definition if isinstance(definition, AgentDefinition) else load_agent(Path(definition))
         self.definition = replace(defined, budget=budget) if budget is not None else defined
-        self.model = _model(model if model is not None else self.definition.model, self.definition.name)
+        self.model: ModelClient | None = self._open_model(model if model is not None else self.definition.model)
         secret = secret if secret is not None else _secret(store)
         keys = Keys.of(secret)
         self.store: Store = open_store_from_url(store, key=keys.audit) if isinstance(store, str) else store
@@ -137,7 +137,7 @@ class Agent:
             release_unrecorded_reads=release_unrecorded_reads,
         )
         self._driver = Driver(world=self.world, agent=self.definition, model=self.model, worker=ids.new("worker"))
-        self._contract = make_contract(output) if output is not None else None
+        self.contract: Contract | None = make_contract(output) if output is not None else None
         self._logs = EventLogs()
         self._opening = asyncio.Lock()
         self._is_open = False
@@ -183,11 +183,13 @@ class Agent:
         *,
         emit: Emit | None = None,
         run_id: str | None = None,
+        opening: AssistantMessage | None = None,
     ) -> Outcome:
+        self._check_output(output)
         await self.open()
         principal_id = self._state(principal)
         spoken = normalise_language(language) or guess_language(question) or self._language_of(principal)
-        contract = make_contract(output) if output is not None else self._contract
+        contract = make_contract(output) if output is not None else self.contract
         return await self._driver.start(
             question,
             principal_id,
@@ -196,7 +198,13 @@ class Agent:
             emit=emit,
             run_id=run_id,
             contract=contract,
+            opening=opening or self.opening(question),
         )
+
+    def opening(self, question: str) -> AssistantMessage | None:
+        """Return the call with which runs begin, or None: an agent asks its model first."""
+        del question
+        return None
 
     def ask_sync(
         self, question: str, *, principal: Who, history: Sequence[Message] = (), language: str | None = None
@@ -328,7 +336,7 @@ class Agent:
         )
         if isinstance(decided, Refused):
             return decided
-        return await self._driver.resume(decided.run_id, emit=emit, contract=self._contract)
+        return await self._driver.resume(decided.run_id, emit=emit, contract=self.contract)
 
     async def approvals(
         self, *, run_id: str | None = None, statuses: Sequence[ApprovalStatus] = (ApprovalStatus.PENDING,)
@@ -351,7 +359,7 @@ class Agent:
             StoreError: The store cannot be read.
         """
         await self.open()
-        return await self._driver.resume(run_id, emit=emit, contract=self._contract)
+        return await self._driver.resume(run_id, emit=emit, contract=self.contract)
 
     async def call(
         self,
@@ -445,6 +453,17 @@ class Agent:
         work.close()
         raise ConfigurationError("an event loop is running here: use `await agent.ask(…)` instead of ask_sync")
 
+    def _check_output(self, output: Any) -> None:
+        """Refuse an output that is asked for and cannot be given; an agent can give any."""
+
+    def _open_model(self, model: ModelClient | str | None) -> ModelClient | None:
+        if model is None:
+            raise ConfigurationError(
+                f"agent {self.definition.name!r} has no model: give model='openai:…' or a model client, "
+                "or name one in its file"
+            )
+        return open_model(model) if isinstance(model, str) else model
+
     def _state(self, who: Who) -> str:
         if isinstance(who, str):
             return who
@@ -468,14 +487,6 @@ def load_agent(path: Path) -> AgentDefinition:
     except (OSError, UnicodeDecodeError) as error:
         raise AgentFileError(f"the agent file {str(path)!r} cannot be read: {error}") from error
     return parse_agent(text, name=path.name.removesuffix(".md").removesuffix(".agent"))
-
-
-def _model(model: ModelClient | str | None, agent: str) -> ModelClient:
-    if model is None:
-        raise ConfigurationError(
-            f"agent {agent!r} has no model: give model='openai:…' or a model client, or name one in its file"
-        )
-    return open_model(model) if isinstance(model, str) else model
 
 
 def _policy(policy: Policy | Path | str | None, product: str) -> Policy | None:

@@ -8,16 +8,37 @@ what did not fit.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from placet.errors import ConfigurationError, ToolDefinitionError
 from placet.tools.arguments import ArgumentReader, Arguments
 from placet.tools.raw_arguments import RawForm, plain_dict
 from placet.tools.typed_arguments import form_of_type, is_object_type
 from placet.values.decision import Deny
-from placet.values.json import JsonObject
+from placet.values.json import Json, JsonObject
 
 _FENCED: Final = re.compile(r"\s*```(?:json|JSON)?[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*", re.DOTALL)
+
+
+class Contract(Protocol):
+    """What a run ends with, where that is more than words."""
+
+    @property
+    def schema(self) -> JsonObject:
+        """Its JSON Schema, as providers are told."""
+        ...
+
+    def read(self, text: str) -> Arguments | Deny:
+        """Return the object that a model's reply holds, or why it holds none."""
+        ...
+
+    def value_of(self, read: Arguments) -> Any:
+        """Return what the caller gets."""
+        ...
+
+    def load(self, output: Json) -> Any:
+        """Return what the caller gets of an output that is stored with its run."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +67,11 @@ class OutputContract:
     def value_of(self, read: Arguments) -> Any:
         """Return what the caller gets."""
         return plain_dict(read.value) if self.plain else read.value
+
+    def load(self, output: Json) -> Any:
+        """Return what the caller gets of a stored output; as it is stored, when the type does not take it any more."""
+        read = self.reader.read_json(output) if isinstance(output, Mapping) else None
+        return self.value_of(read) if isinstance(read, Arguments) else output
 
 
 def make_contract(kind: Any) -> OutputContract:

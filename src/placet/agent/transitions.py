@@ -35,6 +35,7 @@ def answered(run: Run, message: AssistantMessage, usage: Usage, seconds: float |
         turn=run.turn + 1,
         calls=run.calls + len(planned),
         planned=planned,
+        children={},  # those of the turn before have been answered
         usage=run.usage + usage,
         seconds=run.seconds if seconds is None else seconds,
     )
@@ -56,7 +57,7 @@ def invoked(run: Run, results: Mapping[int, ToolResult]) -> Run:
     Once every call has one, the results become one message, in call order.
     """
     planned = tuple(
-        replace(call, result=results[call.index], approval_id=None, inside=()) if call.index in results else call
+        PlannedCall(call.index, call.call, results[call.index]) if call.index in results else call
         for call in run.planned
     )
     return _completed(run.changed(planned=planned))
@@ -137,7 +138,7 @@ def _completed(run: Run) -> Run:
         return run
     known = tuple(result for result in results if result is not None)
     message = ToolMessage(_within(known, run.budget.output_bytes))
-    return run.changed(transcript=run.transcript.append(message), planned=(), children={})
+    return run.changed(transcript=run.transcript.append(message), planned=())
 
 
 def _within(results: tuple[ToolResult, ...], cap: int) -> tuple[ToolResult, ...]:

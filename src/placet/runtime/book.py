@@ -7,9 +7,10 @@ whole tree is stored together, in one step.
 
 import asyncio
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from placet.agent.next_action import spent_budget
 from placet.agent.snapshot import dump_run, journal_child, journal_reask, journal_turn
 from placet.agent.transitions import nested, nested_spent
 from placet.errors import StoreError
@@ -20,12 +21,16 @@ from placet.runtime.world import World
 from placet.values.approval import ApprovalRequest
 from placet.values.audit import AuditEntry
 from placet.values.effect import Lease
+from placet.values.json import Json
 from placet.values.limits import LEASE_TTL, Budget
-from placet.values.message import AssistantMessage, ToolMessage
+from placet.values.message import AssistantMessage, ToolMessage, Transcript
 from placet.values.outcome import PendingApproval
-from placet.values.run import Run, RunStatus, Usage
+from placet.values.run import Run, RunStatus, StopReason, Usage
 
 _LOG: Final = logging.getLogger("placet")
+
+NOTE: Final = "(note)"
+"""Stands for the agent of a note: a finished run in which nobody was asked anything."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -39,6 +44,8 @@ class Book:
         outermost: The outermost run as it is now, with what is nested in it.
         entries: Records that are stored with the next thing that is.
         asked: The requests that calls of the tree wait for, by id.
+        asking: How many models of nested runs are being asked right now.
+        began: When the segment of the outermost run began, monotonic seconds.
     """
 
     world: World
@@ -47,6 +54,8 @@ class Book:
     outermost: Run
     entries: list[AuditEntry] = field(default_factory=list)
     asked: dict[str, ApprovalRequest] = field(default_factory=dict)
+    asking: int = 0
+    began: float = 0.0
     _unstored: list[ApprovalRequest] = field(default_factory=list)
     _pending: dict[str, PendingApproval] = field(default_factory=dict)
     _renewal: asyncio.TimerHandle | None = None
@@ -72,6 +81,68 @@ class Book:
     def child(self, run_id: str) -> Run | None:
         """Return a nested run as it was when it waited or ended, or None when it has not begun."""
         return self.outermost.children.get(run_id)
+
+    # ── notes ─────────────────────────────────────────────────────────────────────────
+
+    def remember(self, note: str, value: Json, parent: str, text: str = "") -> None:
+        """Write down a value that code in the tree must find again when it is entered anew.
+
+        Args:
+            note: Its id, unique in the tree, beside those of nested runs.
+            value: JSON; None counts as nothing.
+            parent: Key of the call in which it was written.
+            text: Words that belong to it.
+        """
+        run = self.outermost
+        self.nest(
+            Run(
+                id=note,
+                agent=NOTE,
+                principal_id=run.principal_id,
+                language=run.language,
+                budget=run.budget,
+                transcript=Transcript(),
+                started_at=run.started_at,
+                status=RunStatus.DONE,
+                text=text,
+                output=value,
+                parent=parent,
+            )
+        )
+
+    def recall(self, note: str) -> Json:
+        """Return the value of a note, or None."""
+        known = self.child(note)
+        return known.output if known is not None else None
+
+    # ── the budget of the tree ────────────────────────────────────────────────────────
+
+    def spent(self) -> StopReason | None:
+        """Return which bound of the whole tree forbids to ask one more model, or None."""
+        run = self.outermost
+        seconds = run.budget.seconds - self.seconds_left()
+        return spent_budget(run.changed(nested_turns=run.nested_turns + self.asking, seconds=seconds))
+
+    def seconds_left(self) -> float:
+        """Return for how long the segment of the whole tree may still work."""
+        return self.outermost.budget.seconds - (self.world.clock.monotonic() - self.began)
+
+    def bound_calls(self, run: Run, calls: int) -> Run | None:
+        """Return a nested run whose budget leaves no more calls than the whole tree has left; None for none at all.
+
+        Args:
+            run: The nested run, whose model has just answered.
+            calls: How many calls it wishes, at least one.
+        """
+        whole = self.outermost
+        left = whole.budget.calls - whole.calls - whole.nested_calls
+        if left <= 0:
+            return None
+        if calls <= left or run.budget.calls <= run.calls + left:
+            return run
+        run = run.changed(budget=replace(run.budget, calls=run.calls + left))
+        self.nest(run)
+        return run
 
     def budget_left(self, own: Budget) -> Budget:
         """Return a nested run's budget, bounded by what the outermost run has left."""

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from placet.agent.definition import AgentDefinition
-from placet.agent.output import OutputContract, make_contract
+from placet.agent.output import Contract, make_contract
 from placet.agent.snapshot import dump_run, load_run
 from placet.ports import ModelClient, StoredRun
 from placet.runtime.book import Book
+from placet.runtime.nested import begun
 from placet.runtime.record import json_text
 from placet.runtime.segment import Segment
 from placet.runtime.site import Emit
@@ -23,7 +24,7 @@ from placet.values.audit import AuditEntry, AuditKind
 from placet.values.decision import Reason
 from placet.values.effect import Lease
 from placet.values.limits import LEASE_TTL
-from placet.values.message import Message, Transcript, UserMessage
+from placet.values.message import AssistantMessage, Message, Transcript, UserMessage
 from placet.values.outcome import Outcome, Refused, Waiting
 from placet.values.run import Run, RunStatus
 
@@ -38,13 +39,13 @@ class Driver:
     Attributes:
         world: What the runtime needs from outside.
         agent: Whose runs.
-        model: Who is asked.
+        model: Who is asked; None where nobody is, as in a workflow.
         worker: This process among the workers.
     """
 
     world: World
     agent: AgentDefinition
-    model: ModelClient
+    model: ModelClient | None
     worker: str
 
     async def start(
@@ -56,7 +57,8 @@ class Driver:
         history: Sequence[Message] = (),
         emit: Emit | None = None,
         run_id: str | None = None,
-        contract: OutputContract | None = None,
+        contract: Contract | None = None,
+        opening: AssistantMessage | None = None,
     ) -> Outcome:
         """Return what comes of a new run: an answer, a wait, or a stop.
 
@@ -68,6 +70,7 @@ class Driver:
             emit: Who watches.
             run_id: The id of the run, when the caller has chosen one.
             contract: What the last word must be, or None for words.
+            opening: The call with which the run begins, in place of a model's answer, or None.
 
         Raises:
             StoreError: The store or the directory cannot be read.
@@ -88,6 +91,7 @@ class Driver:
             started_at=now,
             output_schema=contract.schema if contract is not None else None,
         )
+        run = begun(run, opening)
         asked = json_text({"text": world.redactor(None).text(question)[:4000], "agent": run.agent})
         entry = AuditEntry(at=now, kind=AuditKind.QUESTION, run_id=run.id, principal_id=principal_id, body=asked)
         lease = self.open(run)
@@ -95,7 +99,7 @@ class Driver:
         world.tell(entry)
         return await self.segment(run, lease, emit, contract=contract).work()
 
-    async def resume(self, run_id: str, *, emit: Emit | None = None, contract: OutputContract | None = None) -> Outcome:
+    async def resume(self, run_id: str, *, emit: Emit | None = None, contract: Contract | None = None) -> Outcome:
         """Return what comes of a run that nobody owns, carried on from its snapshot.
 
         Args:
@@ -121,8 +125,10 @@ class Driver:
             return await self._not_claimed(stored)
         lease, stored = claimed
         run = load_run(stored.snapshot, stored.journal).changed(seconds=0.0, status=RunStatus.RUNNING)
-        if run.output_schema is None:
+        if run.agent == DIRECT_NAME or run.output_schema is None:
             contract = None
+        elif self.model is None:  # a workflow reads its own state, of an older release too
+            pass
         elif contract is None or contract.schema != run.output_schema:
             contract = make_contract(run.output_schema)
         return await self.segment(run, lease, emit, contract=contract, taken_over=True).work()
@@ -176,7 +182,7 @@ class Driver:
         lease: Lease,
         emit: Emit | None,
         *,
-        contract: OutputContract | None = None,
+        contract: Contract | None = None,
         taken_over: bool = False,
     ) -> Segment:
         """Return a segment of a run that is owned by the lease."""

@@ -50,7 +50,7 @@ def observe(world: World, ready: Ready, ending: Ending) -> Observed:
             answer = error.message if ready.attempt.site.wants_answer else ""
             call_id = ready.attempt.call.id
             return Observed(
-                ToolResult(call_id, content or "(no text)", is_error=True, code="tool_error", answer=answer)
+                ToolResult(call_id, content or "(no text)", is_error=True, code=error.code, answer=answer)
             )
         case Raised(error=error):
             reference = world.ids.new("err")

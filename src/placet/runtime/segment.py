@@ -8,20 +8,21 @@ stays alive: the next segment starts from the snapshot, in any process.
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, assert_never
 
 from placet.agent.definition import AgentDefinition
 from placet.agent.next_action import next_action
-from placet.agent.output import OutputContract, complaint_of
+from placet.agent.output import Contract, complaint_of
 from placet.agent.transitions import answered, awaiting, finished, invoked, left_inside, reasked, stopped
 from placet.errors import LeaseLostError, ModelError, StoreError
 from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest, OnText
 from placet.runtime.batch import invoke_batch
 from placet.runtime.book import Book
 from placet.runtime.hooks import tell_after
-from placet.runtime.nested import Nesting
+from placet.runtime.kept_state import KeptState, state_of
+from placet.runtime.nested import END, Nested, Nesting
 from placet.runtime.observations import refusal_text
 from placet.runtime.patience import was_interrupted
 from placet.runtime.prepare import Asked
@@ -30,12 +31,12 @@ from placet.runtime.sentences import last_words, nothing_to_say
 from placet.runtime.site import CallSite, Emit
 from placet.runtime.text_teller import TextTeller
 from placet.runtime.waiting import take_decisions
-from placet.runtime.world import Nestable, World
-from placet.tools.arguments import Arguments
+from placet.runtime.world import World
 from placet.values.approval import ApprovalRequest
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.decision import Deny, Reason
 from placet.values.event import CallWaiting, RunEnded
+from placet.values.json import Json
 from placet.values.limits import OUTPUT_REASKS
 from placet.values.message import AssistantMessage, ToolMessage, Transcript
 from placet.values.outcome import Answer, Outcome, Refused, Stopped, Waiting
@@ -51,13 +52,14 @@ class Segment:
     Attributes:
         world: What the run needs from outside.
         agent: Whose task it is.
-        model: Who is asked; None where the calls are given and nobody is asked (a direct call).
+        model: Who is asked; None where the one call is given and nobody is asked (a direct call, a workflow).
         book: Where it writes down.
         nested: The run, when it is nested in another; the outermost run is in the book.
         emit: Who watches, or None.
         taken_over: Whether it goes on from a snapshot, so that calls may have been begun before.
         approved: The approvals that calls carry, by the key of the call.
         contract: What the last word must be, or None for words.
+        kept: The state of the workflow in which the run is nested, or None.
     """
 
     world: World
@@ -68,7 +70,8 @@ class Segment:
     emit: Emit | None = None
     taken_over: bool = False
     approved: dict[str, ApprovalRequest] = field(default_factory=dict)
-    contract: OutputContract | None = None
+    contract: Contract | None = None
+    kept: KeptState | None = None
     _began: float = 0.0
 
     @property
@@ -91,6 +94,7 @@ class Segment:
         """
         self._began = self.world.clock.monotonic()
         if self.nested is None:
+            self.book.began = self._began
             self.book.keep_lease()
         try:
             outcome = await self._work()
@@ -120,17 +124,21 @@ class Segment:
             case InvokeTools(calls=calls):
                 fatal = await self._invoke(calls)
                 return await self._close(StopReason.FATAL) if fatal else None
-            case AskModel():
-                if self.model is None:
-                    return await self._finish(self._last_text())
-                ended = await self._ask(self.model)
-                return await self._close(ended) if ended is not None else None
             case Wait():
                 return await self._suspend(action)
-            case Stop(reason=reason):
-                return await (self._conclude() if reason is None else self._close(reason))
+            case AskModel() | Stop():
+                return await self._speak(action)
             case _:
                 assert_never(action)
+
+    async def _speak(self, action: AskModel | Stop) -> Outcome | None:
+        """Ask the model, or end the run with its last word; without a model, what was given is all there is."""
+        if self.model is None:
+            return await self._conclude_given()
+        if isinstance(action, AskModel):
+            ended = await self._ask(self.model)
+            return await self._close(ended) if ended is not None else None
+        return await (self._conclude() if action.reason is None else self._close(action.reason))
 
     # ── tools ─────────────────────────────────────────────────────────────────────────
 
@@ -148,6 +156,7 @@ class Segment:
             may_have_run=self.taken_over,
             wants_answer=self.model is not None and not self.model.writes_prose,
             emit=self.emit,
+            state=self.kept.value if self.kept is not None else None,
             conversation=self._conversation(),
             runtime=self._nesting(key),
             entered=planned.entered,
@@ -165,21 +174,24 @@ class Segment:
         return Nesting(
             world=self.world,
             book=self.book,
+            run_id=run.id,
             key=key,
             principal_id=run.principal_id,
             language=run.language,
             work_on=self._work_on_nested,
         )
 
-    async def _work_on_nested(self, world: World, agent: Nestable, run: Run, before: bool) -> Outcome:
+    async def _work_on_nested(self, nested: Nested) -> Outcome:
         segment = Segment(
-            world=world,
-            agent=agent.definition,
-            model=agent.model,
+            world=nested.world,
+            agent=nested.agent.definition,
+            model=nested.agent.model,
             book=self.book,
-            nested=run,
+            nested=nested.run,
             emit=self.emit,
-            taken_over=before or self.taken_over,
+            taken_over=nested.before or self.taken_over,
+            contract=nested.contract,
+            kept=nested.kept,
         )
         return await segment.work()
 
@@ -213,8 +225,19 @@ class Segment:
     # ── the model ─────────────────────────────────────────────────────────────────────
 
     async def _ask(self, model: ModelClient) -> StopReason | None:
-        """Ask the model once; return why the run ends here, or None."""
-        left = self.run.budget.seconds - self._worked()
+        """Ask the model once, within the budget of the whole tree; return why the run ends here, or None."""
+        if self.nested is None:
+            return await self._ask_once(model, self._seconds_left())
+        spent = self.book.spent()
+        if spent is not None:
+            return spent
+        self.book.asking += 1
+        try:
+            return await self._ask_once(model, min(self._seconds_left(), self.book.seconds_left()))
+        finally:
+            self.book.asking -= 1
+
+    async def _ask_once(self, model: ModelClient, left: float) -> StopReason | None:
         if left <= 0:
             return StopReason.SECONDS
         principal = await self.world.directory.find(self.run.principal_id)
@@ -258,13 +281,30 @@ class Segment:
             answer.provider_state,
             paused=answer.finish is Finish.PAUSE and not answer.calls,
         )
+        over = False
+        if self.nested is not None:
+            self._keep_state()
+            bound = self.book.bound_calls(self.nested, len(answer.calls)) if answer.calls else self.nested
+            over = bound is None
+            self.nested = bound or self.nested
+            message = replace(message, calls=()) if over else message
         self.book.journal(self.run, before if isinstance(before, ToolMessage) else None, message, answer.usage)
         self.run = answered(self.run, message, answer.usage, self._worked())
+        if over:
+            return StopReason.CALLS
         if answer.calls or message.paused:
             return None
         if answer.refusal is not None or answer.finish in (Finish.REFUSAL, Finish.FILTER):
             return StopReason.REFUSAL
         return None
+
+    def _keep_state(self) -> None:
+        """Write down the state as the tools of a nested run have left it."""
+        if self.kept is None:
+            return
+        written, note = self.kept.dump(), state_of(self.run.id)
+        if written != self.book.recall(note):
+            self.book.remember(note, written, self.run.parent)
 
     def _on_text(self) -> OnText | None:
         return None if self.emit is None else TextTeller(self.run.id, self.emit, structured=self.contract is not None)
@@ -273,11 +313,15 @@ class Segment:
         """Return for how many seconds the segment has worked."""
         return self.world.clock.monotonic() - self._began
 
+    def _seconds_left(self) -> float:
+        return self.run.budget.seconds - self._worked()
+
     # ── ends ──────────────────────────────────────────────────────────────────────────
 
     async def _suspend(self, wait: Wait) -> Outcome | None:
         """End the segment; return what waits, or None when a person was faster and it goes on here."""
         if self.nested is not None:
+            self._keep_state()
             self.book.nest(self.nested)
         else:
             try:
@@ -307,18 +351,28 @@ class Segment:
             self.book.reask(self.run, complaint)
             self.run = reasked(self.run, complaint)
             return None
-        return await self._finish(text, read)
+        return await self._finish(text, read.json, self.contract.value_of(read))
+
+    async def _conclude_given(self) -> Outcome:
+        """End a run whose one call was given to it: nobody words what the tool has said."""
+        last = self.run.transcript[-1]
+        result = last.results[0] if isinstance(last, ToolMessage) else None
+        if self.contract is None and result is not None:  # a direct call: its result is the answer, whatever it says
+            return await self._finish(result.content)
+        end = self.book.child(f"{self.run.key(0)}/{END}")
+        if self.contract is None or result is None or result.is_error or end is None:
+            return await self._close(_why(result.code if result is not None else ""))
+        return await self._finish(end.text, end.output, self.contract.load(end.output))
 
     def _last_text(self) -> str:
         last = self.run.transcript[-1]
-        if isinstance(last, ToolMessage):  # a direct call: nobody words what the tool has said
-            return last.results[0].content
         text = last.text if isinstance(last, AssistantMessage) else ""
         return text if text.strip() else self._templated_answer()
 
-    async def _finish(self, text: str, read: Arguments | None = None) -> Outcome:
-        output = self.contract.value_of(read) if self.contract is not None and read is not None else None
-        self.run = finished(self.run, text, self._worked(), read.json if read is not None else None)
+    async def _finish(self, text: str, form: Json = None, output: object = None) -> Outcome:
+        """End the run with its last word, and with an output as JSON and as the caller gets it."""
+        self._keep_state()
+        self.run = finished(self.run, text, self._worked(), form)
         failed = await self._store_end("done")
         if failed is not None:
             return failed
@@ -359,7 +413,13 @@ class Segment:
             }
         )
         entry = AuditEntry(
-            at=now, kind=AuditKind.ANSWER, run_id=run.id, principal_id=run.principal_id, decision=word, body=body
+            at=now,
+            kind=AuditKind.ANSWER,
+            run_id=run.id,
+            call_key=run.parent,
+            principal_id=run.principal_id,
+            decision=word,
+            body=body,
         )
         try:
             await self.book.close(run, entry)
@@ -388,3 +448,14 @@ class Segment:
             decision="model failed",
             body=json_text({"detail": detail}),
         )
+
+
+_CODES: Final = {reason.value: reason for reason in StopReason} | {"timeout": StopReason.SECONDS}
+_REFUSED: Final = frozenset(reason.value for reason in Reason)
+
+
+def _why(code: str) -> StopReason:
+    """Return why a workflow stopped, from the code of its tool's result."""
+    if code in _CODES:
+        return _CODES[code]
+    return StopReason.REFUSAL if code in _REFUSED else StopReason.STAGE

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from placet.agent.definition import AgentDefinition
+from placet.agent.output import Contract
 from placet.errors import StoreError
 from placet.gate.gate import Gate
 from placet.gate.policy import is_open
@@ -20,6 +21,7 @@ from placet.tools.toolset import Toolset
 from placet.values.approval import ApprovalRequest
 from placet.values.audit import AuditEntry
 from placet.values.json import JsonObject
+from placet.values.message import AssistantMessage
 from placet.values.policy import Policy
 from placet.values.principal import Principal
 from placet.values.tool import VisibleTools
@@ -39,13 +41,22 @@ class Nestable(Protocol):
         ...
 
     @property
-    def model(self) -> ModelClient:
-        """Who is asked."""
+    def model(self) -> ModelClient | None:
+        """Who is asked; None for a workflow, which asks nobody itself."""
+        ...
+
+    @property
+    def contract(self) -> Contract | None:
+        """What it answers with, or None for words."""
         ...
 
     @property
     def world(self) -> "World":
         """Its own toolset, gate and dependencies; all else comes from the outermost run."""
+        ...
+
+    def opening(self, question: str) -> AssistantMessage | None:
+        """Return the call with which its runs begin, or None where its model is asked first."""
         ...
 
 

@@ -30,6 +30,8 @@ class AuditKind(StrEnum):
     """How a run ended."""
     TURN = "turn"
     """The model was asked and answered; only its usage and shape are kept."""
+    STAGE = "stage"
+    """A stage of a workflow ended; its state is kept with the run alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@
 | `Budget.parallel` | 8 | tool calls of one turn that run at the same time |
 | `Budget.seconds` | 120 | one segment of a run, model and tools together |
 | `Budget.output_bytes` | 200,000 | what all tool results of one turn may hold together |
+| `WORKFLOW_BUDGET` | 50 turns, 150 calls, 600 s | one run of a workflow, all of its agents together |
 | `TOOL_TIMEOUT` | 5 s | each loading, preview and execution |
 | `MODEL_TIMEOUT` | 60 s | one answer of the model |
 | `RESULT_BYTES` | 50,000 | one tool result, in UTF-8 |
@@ -138,3 +139,6 @@ class Budget:
             if bound is not None and bound <= 0:
                 msg = f"a budget of {bound} {name} lets nothing happen; give a number above zero"
                 raise ConfigurationError(msg)
+
+
+WORKFLOW_BUDGET: Final = Budget(turns=50, calls=150, seconds=600.0)

@@ -46,6 +46,8 @@ class StopReason(StrEnum):
     """No structured output passed validation, re-asking included."""
     UNRECORDED = "unrecorded"
     """The store could not record what happened."""
+    STAGE = "stage"
+    """A stage of a workflow failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

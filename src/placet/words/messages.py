@@ -28,6 +28,7 @@ LAST_WORDS: Final[Mapping[StopReason, str]] = {
     StopReason.REFUSAL: "Sorry, I cannot help with this request.",
     StopReason.OUTPUT: "Sorry, I could not put the answer into the form that was asked for.",
     StopReason.UNRECORDED: "Sorry, I had to stop because what I do could not be recorded. Please try again later.",
+    StopReason.STAGE: "Sorry, one of the steps failed, so I had to stop here.",
 }
 """What a person reads when a run ends short of an answer."""
 
@@ -117,6 +118,7 @@ KINDS: Final[Mapping[AuditKind, str]] = {
     AuditKind.OUTCOME: "outcome",
     AuditKind.ANSWER: "answer",
     AuditKind.TURN: "turn",
+    AuditKind.STAGE: "stage",
 }
 """What a record of the audit log tells of."""
 
