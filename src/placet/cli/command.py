@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -52,24 +52,19 @@ class Needs:
     asks_model: bool
 
 
-_APPLICATION: Final = "Application"
-
-
 def _common(
     app: Annotated[
         str | None,
-        typer.Option("--app", metavar="MODULE:FUNCTION", help="The application.", rich_help_panel=_APPLICATION),
+        typer.Option("--app", metavar="MODULE:FUNCTION", help="The application."),
     ] = None,
-    store: Annotated[
-        str | None, typer.Option("--store", metavar="URL", help="Its store.", rich_help_panel=_APPLICATION)
-    ] = None,
+    store: Annotated[str | None, typer.Option("--store", metavar="URL", help="Its store.")] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", metavar="ID", help="Its model, as openai:NAME.", rich_help_panel=_APPLICATION),
+        typer.Option("--model", metavar="ID", help="Its model, as openai:NAME."),
     ] = None,
     base_url: Annotated[
         str | None,
-        typer.Option("--base-url", metavar="URL", help="Where the model is asked.", rich_help_panel=_APPLICATION),
+        typer.Option("--base-url", metavar="URL", help="Where the model is asked."),
     ] = None,
     lang: Annotated[
         str | None, typer.Option("--lang", metavar="TAG", help="The person's language: en, pt-BR or ro.")
@@ -122,7 +117,7 @@ def command(
 
     def decorate(work: Work) -> Work:
         own = list(inspect.signature(work, eval_str=True).parameters.values())[1:]
-        more = [*_parameters(_common), *(_parameters(_identity) if identity is not Identity.NONE else [])]
+        more = [*(_parameters(_identity) if identity is not Identity.NONE else []), *_parameters(_common)]
 
         def run(**values: Any) -> None:
             given = Given(**{parameter.name: values.pop(parameter.name) for parameter in more})
