@@ -12,18 +12,19 @@ left held back: measured on the shop's questions, more of them are wrong than ri
 """
 
 import json
-from collections.abc import Iterator
-from typing import Any, Final
+import re
+from typing import Final
 
 from placet.errors import ModelProtocolError
 from placet.values.call import ToolCall
 
-_DECODER: Final = json.JSONDecoder()
-_BLANK: Final = " \t\r\n"
+_CLOSING: Final = {"{": "}", "[": "]"}
+_BLANKS: Final = re.compile(r"[ \t\r\n]*")
+_read_value: Final = json.JSONDecoder().raw_decode
 
 
 def read_calls(said: str, place: int) -> tuple[ToolCall, ...]:
-    """Return the calls that the engine has made.
+    """Return the calls that the engine has made, their arguments as it has written them.
 
     Args:
         said: The engine's own words.
@@ -34,41 +35,65 @@ def read_calls(said: str, place: int) -> tuple[ToolCall, ...]:
         ModelProtocolError: The words are not what the engine says.
     """
     try:
-        members = dict(_members(said, _skip(said, 0)))
-        calls = members["function_calls"] if said[slice(*members["type"])] == '"call"' else None
-        if calls is None:
-            raise ValueError("no type 'call'")
-        return tuple(
-            _read_call(said, start, f"call_{place}_{index}")
-            for index, (start, _) in enumerate(_elements(said, calls[0]))
-        )
-    except (ValueError, KeyError, IndexError, RecursionError) as error:
+        json.loads(said)  # the whole of it is JSON, so its parts are
+        return tuple(_read_call(text, f"call_{place}_{index}") for index, text in enumerate(_read_list(said)))
+    except (ValueError, LookupError, RecursionError) as error:
         raise ModelProtocolError(f"the embedded model says what is no call: {said[:200]!r}") from error
 
 
-def _read_call(said: str, start: int, call_id: str) -> ToolCall:
-    members = dict(_members(said, start))
+def _read_list(said: str) -> list[str]:
+    members = _read_object(said)
+    if members["type"] != '"call"':
+        raise ValueError("an answer of another type")
+    return [text for _, text in _split(members["function_calls"], "[")]
+
+
+def _read_call(text: str, call_id: str) -> ToolCall:
+    members = _read_object(text)
     if members.keys() != {"name", "arguments"}:
         raise ValueError("a call has a name and arguments, and nothing else")
-    name = json.loads(said[slice(*members["name"])])
-    arguments = said[slice(*members["arguments"])]
-    if not isinstance(name, str) or not arguments.startswith("{"):
+    name: object = json.loads(members["name"])
+    if not isinstance(name, str) or not members["arguments"].startswith("{"):
         raise ValueError("the name is a text, and the arguments are an object")
-    return ToolCall(call_id, name, arguments)
+    return ToolCall(call_id, name, members["arguments"])
 
 
-def _members(said: str, at: int) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield the names of an object's members, and where the text of their values begins and ends."""
-    for at in _items(said, at, "{", "}"):
-        key, at = _value(said, at)
-        at = _skip(said, at)
-        if not isinstance(key, str) or said[at] != ":":
-            raise ValueError("a member has a name")
-        start = _skip(said, at + 1)
-        yield key, (start, _value(said, start)[1])
+def _read_object(text: str) -> dict[str, str]:
+    """Return the members of an object: the text of each value by its name."""
+    parts = _split(text, "{")
+    members = dict(parts)
+    if len(members) < len(parts):
+        raise ValueError("a name stands twice")
+    return members
 
 
-def _elements(said: str, at: int) -> Iterator[tuple[int, int]]:
-    """Yield where the text of an array's elements begins and ends."""
-    for start in _items(said, at, "[", "]"):
-        yield start, _value(said, start)[1]
+def _split(text: str, opening: str) -> list[tuple[str, str]]:
+    """Return name and text of each value in an object, or in an array, where the names are empty.
+
+    A decoded value would have lost how it was written: 1e3, 49.90, a name that stands twice.
+
+    Raises:
+        ValueError: It is neither.
+        LookupError: It ends too early.
+    """
+    at = _skip(text, 0)
+    if text[at] != opening:
+        raise ValueError(f"{opening} expected")
+    parts: list[tuple[str, str]] = []
+    at = _skip(text, at + 1)
+    while text[at] != _CLOSING[opening]:
+        if parts:
+            at = _skip(text, at + 1)  # a comma: the text is known to be JSON
+        name = ""
+        if opening == "{":
+            name, at = _read_value(text, at)
+            at = _skip(text, _skip(text, at) + 1)  # a colon
+        end = _read_value(text, at)[1]
+        parts.append((name, text[at:end]))
+        at = _skip(text, end)
+    return parts
+
+
+def _skip(text: str, at: int) -> int:
+    found = _BLANKS.match(text, at)
+    return found.end() if found else at

@@ -27,7 +27,7 @@ HEADER: Final = struct.Struct(">I")
 FRAME_BYTES: Final = 1 << 20
 """How long a frame may be, both ways."""
 
-MEMORY_BYTES: Final = 1 << 30
+MEMORY_BYTES: Final = 1 << 29
 """Address space. The weights, the engine and the interpreter use about a quarter of it."""
 CPU_SECONDS: Final = 30
 """Of the processor for one question, which takes less than one. The time-out of the asker comes
@@ -49,8 +49,9 @@ _MFD_EXEC: Final = 0x10
 
 _CALLS: Final = (
     0, 1, 3, 5, 7, 8, 9, 10, 11, 12,  # read write close fstat poll lseek mmap mprotect munmap brk
-    13, 14, 15, 24, 25, 28, 35, 39,  # rt_sigaction rt_sigprocmask rt_sigreturn sched_yield mremap madvise nanosleep getpid
-    60, 98, 131, 186, 202, 203, 204,  # exit getrusage sigaltstack gettid futex sched_setaffinity sched_getaffinity
+    13, 14, 15, 24, 25, 28, 35,  # rt_sigaction rt_sigprocmask rt_sigreturn sched_yield mremap madvise nanosleep
+    39, 60, 98, 131, 186, 202,  # getpid exit getrusage sigaltstack gettid futex
+    203, 204,  # sched_setaffinity sched_getaffinity
     228, 230, 231, 309, 318, 334,  # clock_gettime clock_nanosleep exit_group getcpu getrandom rseq
 )  # fmt: skip
 """System calls (Linux, x86-64) that computing, memory and the two open pipes need. Any other is
@@ -210,7 +211,10 @@ def open_library(content: bytes) -> ctypes.CDLL:
         descriptor = os.memfd_create("engine", _MFD_CLOEXEC)
     with open(descriptor, "wb", closefd=False) as file:
         file.write(content)
-    return ctypes.CDLL(f"/proc/self/fd/{descriptor}")
+    try:
+        return ctypes.CDLL(f"/proc/self/fd/{descriptor}")
+    finally:
+        os.close(descriptor)
 
 
 # ── the conversation with the parent ──────────────────────────────────────────────────
@@ -239,7 +243,7 @@ def write_frame(stream: BinaryIO, frame: dict[str, Any]) -> None:
 def _serve(questions: BinaryIO, answers: BinaryIO, holds: dict[str, str]) -> None:
     start = read_frame(questions)
     if start is None:
-        return
+        return None
     try:
         library = open_library(read_checked(start["library"], start["library_sha256"]))
         engine = Engine(library, read_checked(start["weights"], start["weights_sha256"]))
@@ -264,7 +268,7 @@ def main(arguments: Iterable[str]) -> NoReturn:
         arguments: The id of the parent's process.
     """
     (parent,) = arguments
-    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    questions, answers = os.fdopen(0, "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever the engine may print does not get between two frames
     _serve(questions, answers, confine(int(parent)))
     os._exit(0)  # no destructor of the engine runs

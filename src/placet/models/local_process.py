@@ -13,7 +13,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
 
 from placet.errors import ModelProtocolError, ModelRequestError, ModelUnavailableError
 from placet.models.local_files import LIBRARY_SHA256, WEIGHTS_SHA256, LocalFiles
@@ -77,6 +77,9 @@ class LocalProcess:
             if ticket.given_up:
                 raise ModelUnavailableError("the question was given up before the embedded model saw it")
             self._asking, child = ticket, self._child
+            if child is not None and child.poll() is not None:  # it has died since the last question
+                _end(child)
+                self._child = child = None
         kept = False
         try:
             if child is None:
@@ -113,7 +116,7 @@ class LocalProcess:
             _end(child)
 
     def _settle(self, child: "subprocess.Popen[bytes] | None", *, kept: bool) -> None:
-        """Let go of a question. A child that failed, or was killed meanwhile, is ended here: nobody else reads from it."""
+        """Let go of a question. A child that failed or was killed meanwhile is ended here, where it was read from."""
         with self._mutex:
             self._asking = None
             if child is None or (kept and self._child is child):
@@ -178,7 +181,7 @@ def _exchange(child: "subprocess.Popen[bytes]", frame: Mapping[str, Any]) -> dic
         raise ModelProtocolError("the process of the embedded model says what is no JSON") from error
     if not isinstance(said, dict):
         raise ModelProtocolError("the process of the embedded model says what is no object")
-    return said
+    return cast("dict[str, Any]", said)
 
 
 def _write(stream: IO[bytes], content: bytes) -> None:
