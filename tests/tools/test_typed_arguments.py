@@ -340,6 +340,44 @@ def test_what_a_validator_makes_is_made_once_when_an_approved_call_is_read_again
     assert built.call(read.text) == received
 
 
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "class I(BaseModel):\n    a: int\n    def model_post_init(self, _): self.a += 1",
+        "@std_dataclass\nclass I:\n    a: int\n    def __post_init__(self): self.a += 1",
+        "class I(BaseModel):\n    a: int\n    @model_validator(mode='before')\n    def add(cls, v): return {'a': v['a'] + 1}",
+        "class I(BaseModel):\n    a: int\n    @field_validator('a')\n    def add(cls, v): return v + 1",
+    ],
+)
+def test_what_an_object_does_to_itself_is_done_once(declaration: str) -> None:
+    built = build(f"from dataclasses import dataclass as std_dataclass\n{declaration}\ndef f(x: I) -> str")
+
+    assert text_of(built, {"x": {"a": 5}}) == '{"x":{"a":5}}'
+    assert built.call({"x": {"a": 5}})["x"].a == 6
+
+
+def test_what_a_dataclass_sets_itself_is_no_argument() -> None:
+    built = build(
+        "from dataclasses import dataclass, field\n@dataclass\nclass I:\n    a: int\n"
+        "    b: int = field(init=False, default=3)\ndef f(x: I) -> str"
+    )
+    definitions: Any = built.tool.spec.input_schema["$defs"]
+
+    assert definitions["I"]["properties"].keys() == {"a"}
+    assert text_of(built, {"x": {"a": 5}}) == '{"x":{"a":5}}'
+    assert isinstance(built.call({"x": {"a": 5, "b": 4}}), Deny)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [("2031-05-06", "date"), ("2031-05-06T07:08:09Z", "datetime"), ("2031-05-06 07:08", "datetime")]
+)
+def test_a_date_is_no_date_and_time(value: str, kind: str) -> None:
+    received = build("def f(x: date | datetime) -> str").call({"x": value})
+
+    assert type(received["x"]).__name__ == kind
+    assert isinstance(build("def f(x: datetime) -> str").call({"x": "2031-05-06"}), Deny)
+
+
 def test_what_excluded_and_computed_fields_say_is_what_will_run() -> None:
     built = build(
         "class I(BaseModel):\n    a: int = Field(alias='A')\n    hidden: int = Field(1, exclude=True)\n"
@@ -388,6 +426,9 @@ def test_whatever_is_read_is_read_alike_again(a: object, b: object, c: object, d
         ("def f(x: Annotated[int, Field(ge=5)] = 3) -> str", "default of 'x'"),
         ("class I(BaseModel):\n    y: int = None\ndef f(x: I) -> str", "default of 'y'"),
         ("def f(x: float = float('inf')) -> str", "default of 'x'"),
+        ("def f(x: date = '2031-05-06') -> str", "default of 'x'"),
+        ("def f(x: set[int] = [1]) -> str", "default of 'x'"),
+        ("def f(x: Literal['a', 'b'] = 'c') -> str", "default of 'x'"),
         ("def f(*x: int) -> str", r"takes \*x"),
         ("def f(x: Callable[[int], int]) -> str", "cannot go over a wire"),
         ("class Shop:\n    pass\ndef f(x: Shop) -> str", r"Injected\[...\]"),

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, TypeAlias, cast
 
-from pydantic_core import PydanticCustomError, SchemaSerializer, SchemaValidator, core_schema
+from pydantic_core import PydanticCustomError, SchemaSerializer, SchemaValidator, core_schema, to_json
 
 from placet.values.json import canonical
 
@@ -48,6 +48,23 @@ _EXACT: Final = frozenset({
 """Kinds of which it is known that reading what was written gives the same again."""
 
 
+@dataclass(frozen=True, slots=True)
+class Default:
+    """One fixed default.
+
+    Attributes:
+        name: The field that has it.
+        value: The default.
+        schema: What it must satisfy, rewritten.
+        plain: Whether no function of the user's has a say in that.
+    """
+
+    name: str
+    value: Any
+    schema: Any
+    plain: bool
+
+
 @dataclass(slots=True)
 class Traits:
     """What a rewritten schema holds, gathered on the way.
@@ -57,14 +74,14 @@ class Traits:
         secrets: Names of the fields that hold secrets by their type.
         own_init: Classes whose `__init__` would be run instead of the rewritten laws.
         factories: Whether a default comes from a function that is not a plain container.
-        defaults: Each fixed default with the node that it must satisfy, and where it stands.
+        defaults: Each fixed default.
     """
 
     kinds: set[str] = field(default_factory=set)
     secrets: set[str] = field(default_factory=set)
     own_init: list[type] = field(default_factory=list)
     factories: bool = False
-    defaults: list[tuple[str, Any, Node]] = field(default_factory=list)
+    defaults: list["Default"] = field(default_factory=list)
 
     @property
     def stable(self) -> bool:
@@ -121,10 +138,12 @@ class _Rewriter:
         self._laws = laws
 
     def rewrite(self, node: Mapping[str, Any], name: str) -> Node:
+        traits = self._traits
         copy = dict(node)
         kind = copy.get("type")
+        outside, traits.kinds = traits.kinds, set()  # a law sees the kinds inside its node alone
         if isinstance(kind, str):
-            self._traits.kinds.add(kind)
+            traits.kinds.add(kind)
         for key in _ONE:
             if _is_node(copy.get(key)):
                 copy[key] = self.rewrite(copy[key], name)
@@ -133,13 +152,15 @@ class _Rewriter:
                 copy[key] = self._several(copy[key], name, named=key == "fields")
         serialization = copy.get("serialization")
         if isinstance(serialization, Mapping):
-            self._traits.kinds.add("own-serialization")
+            traits.kinds.add("own-serialization")
             copy["serialization"] = {
                 key: self.rewrite(value, name) if key in ("schema", "return_schema") and _is_node(value) else value
                 for key, value in serialization.items()
             }
         law = self._laws.get(kind) if isinstance(kind, str) else None
-        return copy if law is None else law(copy, name, self._traits)
+        made = copy if law is None else law(copy, name, traits)
+        traits.kinds |= outside
+        return made
 
     def _several(self, value: Any, name: str, *, named: bool) -> Any:
         if isinstance(value, list):
@@ -182,6 +203,8 @@ def _close(node: Node, name: str, traits: Traits) -> Node:
         node["extra_behavior"] = "forbid"
     node["config"] = config
     node.pop("computed_fields", None)
+    if node.get("post_init"):  # it may change a field, and would change it again
+        traits.kinds.add("post-init")
     if node.get("custom_init"):
         traits.own_init.append(node["cls"])
     return node
@@ -198,6 +221,9 @@ def _close_fields(node: Node, name: str, traits: Traits) -> Node:
 
 
 def _name_as_read(node: Node, name: str, traits: Traits) -> Node:
+    if node.get("init") is False:  # a dataclass sets it itself, and nobody else may
+        node["serialization_exclude"] = True
+        return node
     node.pop("serialization_exclude", None)
     node.pop("serialization_exclude_if", None)
     read_as = node.get("validation_alias")
@@ -241,12 +267,14 @@ def _no_timestamp(node: Node, name: str, traits: Traits) -> Node:
     """Refuse digits as a date and time: pydantic takes "20310506" for seconds, which is a day of 1970."""
     del name, traits
 
-    read = SchemaValidator(cast("Any", node)).validate_python
+    strict = SchemaValidator(cast("Any", node))
 
     def read_text(value: Any) -> Any:
-        if isinstance(value, str) and _DIGITS.fullmatch(value):
+        if not isinstance(value, str):
+            return strict.validate_python(value, strict=True)
+        if _DIGITS.fullmatch(value):
             raise PydanticCustomError("datetime_digits", "must be a date and time as 2031-05-06T07:08:09Z")
-        return read(value, strict=not isinstance(value, str))
+        return strict.validate_json(to_json(value), strict=True)
 
     return cast("Node", core_schema.no_info_plain_validator_function(read_text))
 
@@ -325,10 +353,11 @@ _PLAIN_FACTORIES: Final = frozenset({bool, dict, float, frozenset, int, list, se
 
 
 def _note_default(node: Node, name: str, traits: Traits) -> Node:
+    factory = node.get("default_factory")
     if "default" in node:
-        traits.defaults.append((name, node["default"], node["schema"]))
-    elif (factory := node.get("default_factory")) in _PLAIN_FACTORIES:
-        traits.defaults.append((name, factory(), node["schema"]))
+        traits.defaults.append(Default(name, node["default"], node["schema"], traits.kinds <= _EXACT))
+    elif factory in _PLAIN_FACTORIES:
+        traits.defaults.append(Default(name, factory(), node["schema"], traits.kinds <= _EXACT))
     else:
         traits.factories = True
     return node

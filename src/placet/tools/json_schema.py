@@ -40,6 +40,10 @@ class ToolJsonSchema(GenerateJsonSchema):
                 part["pattern"] = DECIMAL_TEXT
         return made
 
+    def field_is_present(self, field: Any) -> bool:
+        """Return whether a field can be said: what a dataclass sets itself cannot be sent."""
+        return super().field_is_present(field) and not (self.mode == "validation" and field.get("init") is False)
+
     def field_title_should_be_set(self, schema: Any) -> bool:
         """Return that fields have no titles: they say nothing that the name does not."""
         del schema

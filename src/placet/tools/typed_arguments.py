@@ -20,7 +20,7 @@ from pydantic_core import (
     to_json,
     to_jsonable_python,
 )
-from typing_extensions import is_typeddict
+from typing_extensions import Doc, is_typeddict
 
 from placet.errors import ToolDefinitionError
 from placet.tools.arguments import Arguments, refuse
@@ -261,7 +261,8 @@ def _told(info: FieldInfo, described: str | None) -> dict[str, Any]:
     told: dict[str, Any] = dict(info.json_schema_extra) if isinstance(info.json_schema_extra, dict) else {}
     if info.examples:
         told["examples"] = to_jsonable_python(info.examples)
-    if words := info.description or described:
+    documented = next((item.documentation for item in info.metadata if isinstance(item, Doc)), None)
+    if words := info.description or documented or described:
         told["description"] = words
     return told
 
@@ -354,18 +355,20 @@ def _check_defaults(rewritten: Rewritten, tool: str) -> None:
     """Refuse a default that its own type would refuse: written down, it could not be read again."""
     root = rewritten.schema
     definitions = root.get("definitions", []) if root.get("type") == "definitions" else []
-    for name, default, node in rewritten.traits.defaults:
-        if default is PydanticUndefined:
+    for default in rewritten.traits.defaults:
+        if default.value is PydanticUndefined:
             continue
-        schema = core_schema.definitions_schema(cast("Any", node), definitions) if definitions else node
+        node = cast("Any", default.schema)
+        schema = core_schema.definitions_schema(node, definitions) if definitions else node
         part = Rewritten(schema, rewritten.traits)
         try:
-            part.validator().validate_json(
-                part.serializer().to_json(default, by_alias=True, round_trip=True, warnings="error"), strict=True
-            )
+            if default.plain:
+                part.validator().validate_python(default.value, strict=True)
+            written = part.serializer().to_json(default.value, by_alias=True, round_trip=True, warnings="error")
+            part.validator().validate_json(written, strict=True)
         except Exception as error:
             msg = (
-                f"the default of {name!r} in tool {tool!r} is not a value of its own type "
+                f"the default of {default.name!r} in tool {tool!r} is not a value of its own type "
                 "(for a default of None, say so in the type: `int | None = None`)"
             )
             raise ToolDefinitionError(msg) from error
