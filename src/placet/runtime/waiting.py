@@ -7,6 +7,7 @@ from typing import assert_never
 from placet.agent.transitions import invoked, rejected, resumed
 from placet.runtime.observations import refusal_text, rejection_text
 from placet.runtime.record import json_text
+from placet.runtime.sentences import refusal_sentence
 from placet.runtime.world import World
 from placet.values.approval import ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, AuditKind
@@ -59,7 +60,7 @@ async def take_decisions(world: World, run: Run, outermost: str) -> Decided:  # 
             continue
         request = await world.store.find_approval(id=planned.approval_id)
         if request is None or request.run_id != outermost:
-            results[planned.index] = _not_run(planned, Reason.APPROVAL_VOID)
+            results[planned.index] = _not_run(run, planned, Reason.APPROVAL_VOID)
             continue
         match request.status_at(now):
             case ApprovalStatus.PENDING:
@@ -72,9 +73,9 @@ async def take_decisions(world: World, run: Run, outermost: str) -> Decided:  # 
             case ApprovalStatus.REJECTED:
                 run = rejected(run, request.digest)
                 note = request.note if request.note_for_model else None
-                results[planned.index] = _not_run(planned, Reason.REJECTED, rejection_text(note))
+                results[planned.index] = _not_run(run, planned, Reason.REJECTED, rejection_text(note), note)
             case ApprovalStatus.EXPIRED:
-                results[planned.index] = _not_run(planned, Reason.EXPIRED)
+                results[planned.index] = _not_run(run, planned, Reason.EXPIRED)
             case _ as other:
                 assert_never(other)
     return Decided(invoked(resumed(run, free), results), approved, asked)
@@ -91,8 +92,18 @@ async def _look_inside(world: World, planned: PlannedCall) -> dict[str, Approval
     }
 
 
-def _not_run(planned: PlannedCall, reason: Reason, text: str | None = None) -> ToolResult:
-    return ToolResult(planned.call.id, text or refusal_text(reason), is_error=True, code=reason.value)
+def _not_run(
+    run: Run, planned: PlannedCall, reason: Reason, text: str | None = None, note: str | None = None
+) -> ToolResult:
+    """Return what the model is told of a call that will not run, and what a person reads when no model words it."""
+    sentence = refusal_sentence(reason, run.language)
+    return ToolResult(
+        planned.call.id,
+        text or refusal_text(reason),
+        is_error=True,
+        code=reason.value,
+        answer=f"{sentence} {note}" if note else sentence,
+    )
 
 
 def waiting_entry(world: World, request: ApprovalRequest) -> AuditEntry:

@@ -1,0 +1,47 @@
+from placet.models.scripted import ScriptedModel
+from placet.testing import FrozenClock
+from placet.values.outcome import Answer, Waiting
+from placet.wiring import Agent
+from tests.runtime.conftest import BOSS, CLERK, MakeAgent
+
+
+def silent() -> ScriptedModel:
+    """Return a model that chooses calls and words nothing, as the embedded one."""
+    return ScriptedModel(writes_prose=False).calls("pay", to="ann", amount=5).says("")
+
+
+async def ask(agent: Agent) -> Waiting:
+    waiting = await agent.ask("pague", principal=CLERK, language="pt-BR")
+    assert isinstance(waiting, Waiting)
+    return waiting
+
+
+async def test_who_asked_reads_that_it_was_rejected_and_why(make_agent: MakeAgent) -> None:
+    agent = make_agent(silent())
+    waiting = await ask(agent)
+
+    answer = await agent.reject(waiting.approvals[0].token, by=BOSS, reason="saldo baixo")
+
+    assert isinstance(answer, Answer)
+    assert answer.text == "O pedido foi recusado. saldo baixo"
+
+
+async def test_a_reason_that_is_kept_back_is_kept_from_who_asked_too(make_agent: MakeAgent) -> None:
+    agent = make_agent(silent())
+    waiting = await ask(agent)
+
+    answer = await agent.reject(waiting.approvals[0].token, by=BOSS, reason="fraude?", reason_for_model=False)
+
+    assert isinstance(answer, Answer)
+    assert answer.text == "O pedido foi recusado."
+
+
+async def test_who_asked_reads_that_nobody_answered_in_time(make_agent: MakeAgent, clock: FrozenClock) -> None:
+    agent = make_agent(silent(), clock=clock)
+    waiting = await ask(agent)
+    clock.move(16 * 60)
+
+    answer = await agent.resume(waiting.run_id)
+
+    assert isinstance(answer, Answer)
+    assert "expirou" in answer.text
