@@ -2,7 +2,7 @@ import time
 import timeit
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from placet.redaction.pack import (
@@ -109,6 +109,7 @@ def test_only_the_kinds_that_are_asked_for_are_found() -> None:
 
 
 PIECES = [
+    "+10000000", "[", "]", "11 98765-4321", "912 345 678", "12ABC34501DE35", "PT501442600", "1Z",
     "RO49AAAA1B31007593840000", "a@b.co", "52998224725", "+40722123456", "4111 1111 1111 1111", " ", "1", "-", "@",
     "cui ", "RO14399840", "nif", "501442600", "1800101221144", ".", "\ud800", "11.222.333/0001-81",
 ]  # fmt: skip
@@ -116,6 +117,8 @@ MIXED = st.lists(st.text() | st.sampled_from(PIECES)).map("".join)
 
 
 @given(MIXED)
+@example("RO49AAAA1B31007593840000" + 6 * "+10000000")
+@example("52998224725" + 6 * "-52998224725")
 def test_hiding_twice_is_hiding_once_and_raises_nothing(text: str) -> None:
     hidden = hide_personal(text)
 
