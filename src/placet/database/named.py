@@ -6,6 +6,7 @@ from itertools import product
 from typing import Final, Self
 
 from placet.database.answer import Fix, SqlAnswer, SqlRefusal
+from placet.database.caps import Caps
 from placet.database.parameters import Parameter
 from placet.database.placeholders import fill_variants, placeholders
 from placet.database.query_file import Bind, Statement
@@ -60,6 +61,11 @@ class NamedQuery:
         self.statement = statement
         self._runner = runner
         self._ready = ready
+
+    @property
+    def caps(self) -> Caps:
+        """How much it may cost."""
+        return self._runner.caps
 
     @property
     def columns(self) -> tuple[tuple[str, str | None, JsonObject], ...]:
@@ -195,6 +201,8 @@ def _check_columns(statement: Statement, ready: Mapping[tuple[str, ...], Ready])
     names = next(iter(shapes))
     if statement.returns_one and (not names or len(set(names)) != len(names)):
         raise ConfigurationError(f"{statement.where}: it returns one row, so its columns need names of their own")
+    if statement.returns_one and (odd := [name for name in names if not name.isidentifier() or name.startswith("_")]):
+        raise ConfigurationError(f"{statement.where}: {odd[0]!r} is no name of a field; write AS and a plain word")
     if unknown := sorted(statement.redact - set(names) - {parameter.name for parameter in statement.parameters}):
         raise ConfigurationError(f"{statement.where}: nothing is called {unknown[0]!r}, so it cannot be redacted")
 

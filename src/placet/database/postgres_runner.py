@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Final
 
 from psycopg.postgres import types
+from psycopg.pq.abc import PGresult
 
-from placet.database.answer import Column, Fix, SqlAnswer, SqlRefusal
+from placet.database.answer import Column, Fix, Rows, SqlAnswer, SqlRefusal
 from placet.database.caps import Caps
 from placet.database.placeholders import is_select, number_values
 from placet.database.postgres_pool import PostgresPool, connect
@@ -15,7 +16,7 @@ from placet.database.postgres_values import decode, schema_of, type_name
 from placet.database.runner import Ready
 from placet.database.shaping import Shaper
 from placet.database.sqlstate import explain_statement
-from placet.database.wire import ServerError, Wire, describe, described, parse, statement
+from placet.database.wire import Message, ServerError, Wire, describe, described, parse, statement
 from placet.database.wire import rows as rows_of
 from placet.errors import ConfigurationError
 from placet.values.json import Json
@@ -54,11 +55,11 @@ class PostgresRunner:
         self, dsn: str, *, search_path: tuple[str, ...] = ("public",), time_zone: str = "UTC",
         caps: Caps | None = None, writable: bool = False,
     ) -> None:  # fmt: skip
-        self._caps = caps or Caps()
+        self.caps = caps or Caps()
         self._dsn = dsn
         self._writable = writable
-        self._pool = PostgresPool(dsn, self._caps)
-        settings = Settings(search_path, time_zone, self._caps)
+        self._pool = PostgresPool(dsn, self.caps)
+        settings = Settings(search_path, time_zone, self.caps)
         self._reading = settings.begin()
         self._writing = settings.begin(read_only=False)
 
@@ -84,7 +85,7 @@ class PostgresRunner:
             raise ConfigurationError(f"{where}: it writes, and the connection is one that reads")
         text, names = number_values(sql)
         if is_select(sql) and not writes:
-            text = f"SELECT * FROM (\n{text}\n) AS _q LIMIT {(rows or self._caps.rows) + 1}"  # noqa: S608 - the developer's
+            text = f"SELECT * FROM (\n{text}\n) AS _q LIMIT {(rows or self.caps.rows) + 1}"  # noqa: S608 - the developer's
         connection = await connect(self._dsn)
         try:
             *_, result = await Wire(connection).send(*self._reading, parse(text.encode()), describe)
@@ -100,38 +101,55 @@ class PostgresRunner:
 
     async def run(self, ready: Ready, values: dict[str, Json], *, rows: int | None = None) -> SqlAnswer:
         """Return what the statement answers, on time."""
-        caps = self._caps if rows is None else replace(self._caps, rows=rows)
+        caps = self.caps if rows is None else replace(self.caps, rows=rows)
+        if not ready.writes:
+            return await self._pool.use(lambda wire: self._read(wire, ready, values, caps))
         settled: list[SqlAnswer] = []
 
-        async def work(wire: Wire) -> SqlAnswer:
-            answer, is_settled = await self._send(wire, ready, values, caps)
+        async def write(wire: Wire) -> SqlAnswer:
+            await wire.send(*self._writing)  # for itself: a connection that was lost while idle has written nothing
+            answer, is_settled = await self._write(wire, ready, values, caps)
             if is_settled:
                 settled.append(answer)
             return answer
 
-        answer = await self._pool.use(work)
-        if ready.writes and isinstance(answer, SqlRefusal) and not settled and answer.code != "busy":
+        answer = await self._pool.use(write)
+        if isinstance(answer, SqlRefusal) and not settled and answer.code != "busy":
             return replace(answer, fix=Fix.OPERATOR, is_certain=False)
         return answer
 
-    async def _send(self, wire: Wire, ready: Ready, values: dict[str, Json], caps: Caps) -> tuple[SqlAnswer, bool]:
+    async def _read(self, wire: Wire, ready: Ready, values: dict[str, Json], caps: Caps) -> SqlAnswer:
+        started = time.monotonic()
+        try:
+            *_, result = await wire.send(*self._reading, _ask(ready, values))
+        except ServerError as error:
+            if not error.fault.sqlstate or error.step < len(self._reading):
+                raise  # nothing was read, and it may be asked again
+            return explain_statement(error.fault)
+        return _shape(ready, result, caps, started)
+
+    async def _write(self, wire: Wire, ready: Ready, values: dict[str, Json], caps: Caps) -> tuple[SqlAnswer, bool]:
         """Return the answer, and whether the server itself has given it."""
         started = time.monotonic()
-        ask = statement(ready.sql.encode(), [_text(values[name]) for name in ready.names])
-        begin, end = (self._writing, (_COMMIT,)) if ready.writes else (self._reading, ())
         try:
-            results = await wire.send(*begin, ask, *end)
+            result, _ = await wire.send(_ask(ready, values), _COMMIT)
         except ServerError as error:
-            if error.step < len(begin) and error.fault.sqlstate:
-                raise  # it has not begun
             lost = not error.fault.sqlstate or error.fault.sqlstate.startswith(("57P", "08"))
             answer = explain_statement(error.fault)
-            return (replace(answer, code="lost") if lost and ready.writes else answer), not lost
-        shaper = Shaper([Column(name, kind) for name, kind, _ in ready.columns], caps)
-        for row in rows_of(results[len(begin)]):
-            if not shaper.take(decode(row, ready.oids)):
-                break
-        return shaper.finish((time.monotonic() - started) * 1000), True
+            return (replace(answer, code="lost") if lost else answer), not lost
+        return _shape(ready, result, caps, started), True
+
+
+def _ask(ready: Ready, values: dict[str, Json]) -> Message:
+    return statement(ready.sql.encode(), [_text(values[name]) for name in ready.names])
+
+
+def _shape(ready: Ready, result: PGresult, caps: Caps, started: float) -> Rows:
+    shaper = Shaper([Column(name, kind) for name, kind, _ in ready.columns], caps)
+    for row in rows_of(result):
+        if not shaper.take(decode(row, ready.oids)):
+            break
+    return shaper.finish((time.monotonic() - started) * 1000)
 
 
 def _check_type(name: str, kind: str, oid: int, where: str) -> None:

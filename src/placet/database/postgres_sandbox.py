@@ -88,6 +88,11 @@ class PostgresSandbox:
         """What is open, with its columns."""
         return self._data
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it has been opened."""
+        return self._guard is not None
+
     async def open(self) -> None:
         """Audit the role, look at what is open, and connect.
 

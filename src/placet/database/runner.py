@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from placet.database.answer import SqlAnswer
+from placet.database.caps import Caps
 from placet.values.json import Json, JsonObject
 
 
@@ -28,6 +29,11 @@ class Ready:
 
 class QueryRunner(Protocol):
     """Understands statements when it starts, and runs them afterwards."""
+
+    @property
+    def caps(self) -> Caps:
+        """How much one query may cost."""
+        ...
 
     async def open(self) -> None:
         """Connect.

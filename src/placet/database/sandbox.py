@@ -29,6 +29,11 @@ class SqlSandbox(Protocol):
         """What is open, with its columns once the sandbox is."""
         ...
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it has been opened."""
+        ...
+
     async def open(self) -> None:
         """Look at the database, and at what its login may do.
 

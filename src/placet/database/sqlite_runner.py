@@ -32,9 +32,9 @@ class SqliteRunner:
     """
 
     def __init__(self, path: Path | str, *, caps: Caps | None = None, writable: bool = False) -> None:
-        self._caps = caps or Caps()
+        self.caps = caps or Caps()
         self._writable = writable
-        self._pool = SqlitePool(path, self._caps, lambda _: None, writable=writable)
+        self._pool = SqlitePool(path, self.caps, lambda _: None, writable=writable)
 
     async def open(self) -> None:
         """Look whether the file is a database.
@@ -59,7 +59,7 @@ class SqliteRunner:
         for place in placeholders(sql, where):
             if kinds.get(place.name) in MATCHING and not place.is_escaped:
                 raise ConfigurationError(f"{where}: SQLite has no escape of its own: LIKE :{place.name} ESCAPE '\\'")
-        text = sql if writes or not is_select(sql) else _capped(sql, rows or self._caps.rows)
+        text = sql if writes or not is_select(sql) else _capped(sql, rows or self.caps.rows)
         connection = self._pool.connect()
         try:
             nothing = dict.fromkeys(kinds)
@@ -76,7 +76,7 @@ class SqliteRunner:
 
     async def run(self, ready: Ready, values: dict[str, Json], *, rows: int | None = None) -> SqlAnswer:
         """Return what the statement answers, on time."""
-        caps = self._caps if rows is None else replace(self._caps, rows=rows)
+        caps = self.caps if rows is None else replace(self.caps, rows=rows)
         settled = threading.Event()
 
         def work(session: SqliteSession) -> SqlAnswer:

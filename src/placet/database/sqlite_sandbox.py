@@ -103,8 +103,21 @@ class SqliteSandbox:
         """What is open, with its columns."""
         return self._data
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it has been opened."""
+        return bool(self._columns)
+
     async def open(self) -> None:
         """Look at what is open.
+
+        Raises:
+            ConfigurationError: A relation or a column is not there, or the file is no database.
+        """
+        self.open_here()
+
+    def open_here(self) -> None:
+        """Look at what is open, where nothing can be awaited yet.
 
         Raises:
             ConfigurationError: A relation or a column is not there, or the file is no database.
