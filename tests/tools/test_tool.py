@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import pytest
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
+from typing_extensions import Doc, TypedDict
 
 from placet.errors import ConfigurationError, ToolDefinitionError
 from placet.tools.arguments import Arguments
@@ -199,6 +199,20 @@ def test_a_field_as_default_says_what_it_says_of_a_model() -> None:
         "examples": [2],
     }
     assert run(look, '{"when": "now"}') == "3 now"
+
+
+def test_a_description_may_stand_beside_the_type() -> None:
+    @tool(effect="read")
+    def look(city: Annotated[str, Doc("Where.")]) -> str:
+        """Look.
+
+        Args:
+            city: Somewhere.
+        """
+        return city
+
+    properties: Any = look.spec.input_schema["properties"]
+    assert properties["city"]["description"] == "Where."
 
 
 # ── what runs ─────────────────────────────────────────────────────────────────────────

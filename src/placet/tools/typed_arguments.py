@@ -20,7 +20,6 @@ from pydantic_core import (
     to_json,
     to_jsonable_python,
 )
-from typing_extensions import Doc, is_typeddict
 
 from placet.errors import ToolDefinitionError
 from placet.tools.arguments import Arguments, refuse
@@ -184,7 +183,9 @@ def is_object_type(kind: Any) -> TypeGuard[type]:
     """Whether a type can be the whole input of a tool: a pydantic model, a dataclass or a TypedDict."""
     plain = get_origin(kind) or kind
     return isinstance(plain, type) and (
-        issubclass(plain, BaseModel) or dataclasses.is_dataclass(plain) or is_typeddict(plain)
+        issubclass(plain, BaseModel)
+        or dataclasses.is_dataclass(plain)
+        or (issubclass(plain, dict) and hasattr(plain, "__required_keys__"))  # a TypedDict, of whichever module
     )
 
 
@@ -261,7 +262,7 @@ def _told(info: FieldInfo, described: str | None) -> dict[str, Any]:
     told: dict[str, Any] = dict(info.json_schema_extra) if isinstance(info.json_schema_extra, dict) else {}
     if info.examples:
         told["examples"] = to_jsonable_python(info.examples)
-    documented = next((item.documentation for item in info.metadata if isinstance(item, Doc)), None)
+    documented = next(filter(None, (getattr(item, "documentation", None) for item in info.metadata)), None)  # PEP 727
     if words := info.description or documented or described:
         told["description"] = words
     return told
