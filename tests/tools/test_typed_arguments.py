@@ -345,7 +345,7 @@ def test_what_a_validator_makes_is_made_once_when_an_approved_call_is_read_again
     [
         "class I(BaseModel):\n    a: int\n    def model_post_init(self, _): self.a += 1",
         "@std_dataclass\nclass I:\n    a: int\n    def __post_init__(self): self.a += 1",
-        "class I(BaseModel):\n    a: int\n    @model_validator(mode='before')\n    def f(c, v): return {'a': v['a'] + 1}",
+        "class I(BaseModel):\n  a: int\n  @model_validator(mode='before')\n  def f(cls, v): return {'a': v['a'] + 1}",
         "class I(BaseModel):\n    a: int\n    @field_validator('a')\n    def add(cls, v): return v + 1",
     ],
 )
