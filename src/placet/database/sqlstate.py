@@ -101,7 +101,8 @@ _CONFLICTS: Final = {
     "23514": "a value breaks a rule of the database",
 }
 
-_QUOTED: Final = re.compile(r'"((?:[^"]|"(?=\w))*)"')
+_QUOTED: Final = re.compile(r'"(.*)"', re.DOTALL)
+"""From the first quote to the last: a value may hold quotes itself."""
 _COLUMN: Final = re.compile(r'column "?([\w.]+)"? does not exist')
 _RELATION: Final = re.compile(r'relation "([^"]+)" does not exist')
 _FUNCTION: Final = re.compile(r"function (?:[\w]+\.)?(\w+)\(")
