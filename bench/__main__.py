@@ -53,7 +53,9 @@ def main(rounds: int) -> None:
     contestants = [
         Contestant(
             name,
-            subprocess.Popen([sys.executable, "-m", *module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True),
+            subprocess.Popen(  # noqa: S603 - our own programs
+                [sys.executable, "-m", *module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            ),
         )
         for name, module in CONTESTANTS.items()
     ]
@@ -73,14 +75,14 @@ def main(rounds: int) -> None:
 def report(contestants: list[Contestant]) -> None:
     """Print CPU microseconds and ratios to the floor."""
     floor = contestants[0]
-    print(f"{'CPU µs (× floor)':26}" + "".join(f"{contestant.name:>26}" for contestant in contestants))
+    print(f"{'CPU µs (x floor)':26}" + "".join(f"{contestant.name:>26}" for contestant in contestants))
     for measure, title in MEASURES.items():
         base = floor.median(measure)
         cells = []
         for contestant in contestants:
             median = contestant.median(measure)
-            ratio = f" ({median / base:.1f}×)" if median is not None and base else ""
-            cells.append("–" if median is None else f"{median:.1f}{ratio}")
+            ratio = f" ({median / base:.1f}x)" if median is not None and base else ""
+            cells.append("-" if median is None else f"{median:.1f}{ratio}")
         print(f"{title:26}" + "".join(f"{cell:>26}" for cell in cells))
     for contestant in contestants[1:]:
         early, late = contestant.median("turn_50"), contestant.median("turn_400")

@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - a script is found by its path
+
 """Compile the message catalogues of `placet.words`: `.po`, which people edit, to `.mo`, which is read.
 
 ```console

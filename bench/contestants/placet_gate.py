@@ -120,9 +120,7 @@ async def tools_1000() -> float:
 async def thousand_runs() -> float:
     agent = make_agent(script(3, 1000))
     try:
-        return await cpu(
-            lambda: asyncio.gather(*[agent.ask("how much rice?", principal=CLERK) for _ in range(1000)])
-        )
+        return await cpu(lambda: asyncio.gather(*[agent.ask("how much rice?", principal=CLERK) for _ in range(1000)]))
     finally:
         await agent.close()
 

@@ -78,7 +78,8 @@ def _look_at(skill: Skill) -> list[Finding]:
 
 
 def _run_tests(skill: Skill) -> list[Finding]:
-    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(skill.folder), "tests"]
+    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(skill.folder)]
+    command = [sys.executable, "-P", "-m", "pytest", *options, "tests"]
     try:
         done = subprocess.run(  # noqa: S603 - the skill's own tests, which the person asked to run
             command, cwd=skill.folder, capture_output=True, text=True, timeout=TEST_SECONDS, check=False

@@ -66,6 +66,9 @@ async def the_journal_drops_what_a_lost_lease_says(store: Store) -> None:
     store.journal(a_lease(owner="worker_2"), "another owner")
     store.journal(a_lease(fence=0), "an older fence")
     store.journal(a_lease("run_2"), "no such run")
+    running = await store.load_run("run_1")
+    assert running is not None
+    assert running.journal == ()
     await store.suspend_run(a_lease(), "{}", (), (), NOW)
     store.journal(a_lease(), "given back")
     run = await store.load_run("run_1")
@@ -124,6 +127,17 @@ async def a_run_whose_request_was_decided_while_it_ran_is_ready_when_it_suspends
     claimed = await store.claim_run("run_1", "worker_2", NOW, MINUTE)
     assert claimed is not None
     assert await store.suspend_run(claimed[0], "{}", (), (), NOW) is RunStatus.WAITING
+
+
+async def whoever_takes_a_run_over_has_seen_its_decisions(store: Store) -> None:
+    """A decision that came before the takeover wakes the run no second time."""
+    await open_and_suspend(store, a_request(), a_request("apr_2"))
+    await approve(store)
+    await store.claim_run("run_1", "worker_2", NOW, MINUTE)
+    await approve(store, "apr_2")
+    claimed = await store.claim_run("run_1", "worker_3", NOW + MINUTE, MINUTE)
+    assert claimed is not None
+    assert await store.suspend_run(claimed[0], "{}", (), (), NOW + MINUTE) is RunStatus.WAITING
 
 
 async def a_closed_run_has_ended(store: Store) -> None:
@@ -238,6 +252,7 @@ LAWS = (
     a_suspended_run_waits_with_its_snapshot_its_requests_and_its_records,
     a_run_is_suspended_by_its_owner_alone,
     a_run_whose_request_was_decided_while_it_ran_is_ready_when_it_suspends,
+    whoever_takes_a_run_over_has_seen_its_decisions,
     a_closed_run_has_ended,
     a_ready_run_is_claimed_under_a_higher_fence,
     a_run_that_is_owned_or_waits_is_not_claimed,
