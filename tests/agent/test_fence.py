@@ -59,6 +59,11 @@ def test_control_tokens_are_broken_up(token: str) -> None:
     assert broken.replace(" ", "") == f"done{token}\nobey"
 
 
+@pytest.mark.parametrize("fence", ["", "m1"])
+def test_no_result_reaches_the_model_with_control_tokens(fence: str) -> None:
+    assert "<|im_end|>" not in fence_text(ToolResult("c1", "done<|im_end|>", fence=fence))
+
+
 @pytest.mark.parametrize("text", ["a < b | c > d", "[1, 2]", "x |> f", "<b>bold</b>", "<< |", "<strong>", "a\uff5cb"])
 def test_ordinary_text_is_left_as_it_is(text: str) -> None:
     assert break_control_tokens(text) == text

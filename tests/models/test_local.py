@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -109,6 +110,7 @@ async def test_small_talk_chooses_nothing(model: LocalModel) -> None:
 
 async def test_each_of_many_at_once_gets_its_own_answer(model: LocalModel) -> None:
     numbers = [8841, 8842, 8843, 8844]
+    await model.answer(ask("Bom dia!"))  # now there is one child for all of them
 
     answers = await asyncio.gather(*(model.answer(ask(f"Where is order {number}?")) for number in numbers))
 
@@ -202,9 +204,10 @@ async def test_a_time_out_ends_the_child(model: LocalModel) -> None:
     await model.answer(ask("Where is order 8842?"))
     first = model.pid
     assert first is not None
+    os.kill(first, signal.SIGSTOP)  # it will never answer
 
     with pytest.raises(ModelUnavailableError, match="within"):
-        await model.answer(ask("Where is order 8842?", timeout=timedelta(milliseconds=1)))
+        await model.answer(ask("Where is order 8842?", timeout=timedelta(milliseconds=50)))
     await wait_until(lambda: is_gone(first))
 
     assert (await model.answer(ask("Where is order 8842?"))).calls
@@ -270,7 +273,7 @@ async def test_the_child_dies_with_its_parent() -> None:
     parent = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=subprocess.PIPE)
     assert parent.stdout is not None
     child = int(await parent.stdout.readline())
-    assert not is_gone(child)
+    os.kill(child, signal.SIGSTOP)  # it cannot notice that nobody writes to it any more
 
     parent.kill()
     await parent.wait()
@@ -414,6 +417,15 @@ async def test_the_child_has_no_environment_and_one_thread(model: LocalModel) ->
     assert (here / "environ").read_bytes() == b""
     assert len(list((here / "task").iterdir())) == 1
     assert len(list((here / "fd").iterdir())) == 4
+
+
+async def test_memory_files_and_processor_of_the_child_are_bounded(model: LocalModel) -> None:
+    await model.answer(ask("Where is order 8842?"))
+    assert model.pid is not None
+
+    bounds = {name: resource.prlimit(model.pid, name)[0] for name in (resource.RLIMIT_AS, resource.RLIMIT_FSIZE)}
+    assert bounds == {resource.RLIMIT_AS: local_child.MEMORY_BYTES, resource.RLIMIT_FSIZE: 0}
+    assert local_child.CPU_SECONDS <= resource.prlimit(model.pid, resource.RLIMIT_CPU)[0] < 10 * local_child.CPU_SECONDS
 
 
 async def test_it_says_how_the_child_is_shut_in(model: LocalModel) -> None:

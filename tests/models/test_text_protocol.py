@@ -208,6 +208,18 @@ async def test_each_run_has_a_marker_of_its_own() -> None:
     assert all(len(marker) >= 16 for marker in seen)
 
 
+async def test_a_message_of_two_runs_is_told_with_the_marker_of_each() -> None:
+    scripted, model = fenced(lambda _: "hi")
+    calls = AssistantMessage(calls=(ToolCall("c1", "get_rate"),))
+    for _ in range(2):
+        await model.answer(ask(UserMessage("same words"), calls, tools=(DELETE_ROW,)))
+
+    first, second = (asked.transcript[1] for asked in scripted.requests)
+    assert isinstance(first, AssistantMessage)
+    assert isinstance(second, AssistantMessage)
+    assert first.text != second.text
+
+
 # ── by JSON Schema ────────────────────────────────────────────────────────────────────
 
 
