@@ -9,7 +9,9 @@ from placet.cli.approvals import approvals
 from placet.cli.ask import add_ask
 from placet.cli.audit import audit
 from placet.cli.chat import add_chat
+from placet.cli.policy import policy
 from placet.cli.runs import runs
+from placet.cli.skills import skills
 from placet.cli.tools import tools
 
 app = typer.Typer(
@@ -42,6 +44,8 @@ app.add_typer(approvals, name="approvals")
 app.add_typer(runs, name="runs")
 app.add_typer(audit, name="audit")
 app.add_typer(tools, name="tools")
+app.add_typer(policy, name="policy")
+app.add_typer(skills, name="skills")
 
 
 def main() -> None:

@@ -78,7 +78,7 @@ def _look_at(skill: Skill) -> list[Finding]:
 
 
 def _run_tests(skill: Skill) -> list[Finding]:
-    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(skill.folder)]
+    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(skill.folder.resolve())]
     command = [sys.executable, "-P", "-m", "pytest", *options, "tests"]
     try:
         done = subprocess.run(  # noqa: S603 - the skill's own tests, which the person asked to run
