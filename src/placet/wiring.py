@@ -33,6 +33,7 @@ from placet.runtime.hooks import Hooks
 from placet.runtime.keys import Keys, read_or_make_secret
 from placet.runtime.patience import see_through
 from placet.runtime.site import Emit
+from placet.runtime.telemetry import Telemetry
 from placet.runtime.world import AuditSink, World
 from placet.stores.url import open_store_from_url
 from placet.tools.toolset import Toolset
@@ -81,6 +82,8 @@ class Agent:
             Schema of an object); None for words. `ask` may give another.
         release_unrecorded_reads: Whether a read's result is given out although the store could
             not record it (counted and logged). Off: it is withheld.
+        telemetry: What is told to OpenTelemetry; by default spans without arguments and results,
+            through the provider that the process has set.
         clock: What time it is.
         ids: Where ids and tokens come from.
 
@@ -107,6 +110,7 @@ class Agent:
         agents: "Iterable[Agent]" = (),
         output: Any = None,
         release_unrecorded_reads: bool = False,
+        telemetry: Telemetry | None = None,
         clock: Clock | None = None,
         ids: IdSource | None = None,
     ) -> None:
@@ -135,6 +139,7 @@ class Agent:
             hooks=tuple(hooks),
             agents={agent.definition.name: agent for agent in agents},
             release_unrecorded_reads=release_unrecorded_reads,
+            telemetry=telemetry or Telemetry(),
         )
         self._driver = Driver(world=self.world, agent=self.definition, model=self.model, worker=ids.new("worker"))
         self.contract: Contract | None = make_contract(output) if output is not None else None

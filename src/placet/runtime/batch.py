@@ -102,8 +102,17 @@ async def _carry_out_all(
             for task in waiting:
                 task.cancel()
     for task, index in tasks.items():
-        if not task.cancelled():
+        if task.cancelled():
+            _close_span(permitted[index])
+        else:
             _note(outcome, index, task.result())
+
+
+def _close_span(step: Permitted) -> None:
+    """End the span of a call that was cancelled, perhaps before it began."""
+    span = step.ready.attempt.site.span
+    if span is not None:
+        span.fail("cancelled")
 
 
 def _is_fatal(ended: "asyncio.Task[ToolResult | Left]") -> bool:

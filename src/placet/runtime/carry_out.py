@@ -16,6 +16,7 @@ from placet.runtime.patience import see_through
 from placet.runtime.prepare import Permitted, refuse
 from placet.runtime.record import json_text
 from placet.runtime.sentences import progress_sentence
+from placet.runtime.telemetry import TOOL_RESULT
 from placet.runtime.world import World
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import ToolResult
@@ -38,6 +39,20 @@ async def carry_out(world: World, permitted: Permitted) -> ToolResult | Left:
     Raises:
         asyncio.CancelledError: The caller was cancelled while a read was running.
     """
+    span = permitted.ready.attempt.site.span
+    if span is None:
+        return await _carry_out(world, permitted)
+    try:
+        with span.current():
+            ended = await _carry_out(world, permitted)
+    except BaseException as error:
+        span.fail(type(error).__name__)
+        raise
+    span.end(ended if isinstance(ended, ToolResult) else None)
+    return ended
+
+
+async def _carry_out(world: World, permitted: Permitted) -> ToolResult | Left:
     attempt, spec = permitted.ready.attempt, permitted.ready.tool.spec
     if not attempt.site.entered and (spec.records_intent or permitted.takes or attempt.site.approval is not None):
         answer = await _commit(world, permitted)
@@ -246,6 +261,8 @@ def _body(world: World, permitted: Permitted, code: str, observed: Observed | No
         result = (
             redactor.json_text(observed.result.content) if observed.is_json else redactor.text(observed.result.content)
         )
+        if permitted.ready.attempt.site.span is not None:
+            permitted.ready.attempt.site.span.show(TOOL_RESULT, result)
         if observed.detail:
             detail = redactor.text(observed.detail, known=redactor.secrets_in(permitted.ready.arguments.json))
     ms = _milliseconds(world, permitted)

@@ -66,7 +66,8 @@ async def call_directly(
         found = None
     if not key and (found is None or not (found.spec.has_effect or found.spec.approval)):
         key_once = world.ids.new("call")
-        site = CallSite(run_id="", key=key_once, principal_id=principal_id, language=language, emit=emit)
+        span = world.telemetry.begin_call(found.spec if found is not None else None, call.id)
+        site = CallSite(run_id="", key=key_once, principal_id=principal_id, language=language, emit=emit, span=span)
         result = await invoke(world, call, site)
         return result if isinstance(result, ToolResult) else _needs_key()
     return await _call_with_key(driver, call, principal_id, key, language, emit) if key else _needs_key()

@@ -235,6 +235,7 @@ class Nesting:
             sinks=outer.sinks,
             losses=outer.losses,
             tasks=outer.tasks,
+            telemetry=outer.telemetry,
             release_unrecorded_reads=outer.release_unrecorded_reads,
         )
 

@@ -20,6 +20,7 @@ from placet.runtime.observations import refusal_text, unknown_tool_text
 from placet.runtime.record import CallRecord, proposed
 from placet.runtime.sentences import refusal_sentence
 from placet.runtime.site import CallSite
+from placet.runtime.telemetry import TOOL_ARGUMENTS
 from placet.runtime.world import World
 from placet.tools.arguments import Arguments
 from placet.tools.context import Context
@@ -86,6 +87,27 @@ async def prepare(world: World, call: ToolCall, site: CallSite) -> Prepared:
 
     Refusals are recorded before they are returned. A store that cannot be read refuses.
     """
+    if site.span is None:
+        return await _prepare(world, call, site)
+    try:
+        with site.span.current():
+            prepared = await _prepare(world, call, site)
+    except BaseException as error:
+        site.span.fail(type(error).__name__)
+        raise
+    match prepared:
+        case Settled(result=result):
+            site.span.end(result)
+        case Asked(request=request):
+            site.span.wait(request.id, request.rule)
+            site.span.end()
+        case Permitted(ready=ready, rule=rule):
+            site.span.allow(rule, site.approval.id if site.approval is not None else None)
+            site.span.show(TOOL_ARGUMENTS, ready.attempt.record.arguments)
+    return prepared
+
+
+async def _prepare(world: World, call: ToolCall, site: CallSite) -> Prepared:
     started = world.clock.monotonic()
     if site.emit is not None:
         site.emit(CallProposed(run_id=site.run_id, key=site.key, tool=call.name))
@@ -262,6 +284,8 @@ async def refuse(world: World, attempt: Attempt, deny: Deny, kind: AuditKind = A
                 run_id=site.run_id, key=site.key, tool=record.tool, code=deny.reason, rule=deny.rule, milliseconds=ms
             )
         )
+    if site.span is not None:
+        site.span.refuse(deny.reason, deny.rule)
     answer = refusal_sentence(deny.reason, site.language) if site.wants_answer else ""
     return Settled(ToolResult(call.id, content, is_error=True, code=deny.reason.value, answer=answer), attempt.digest)
 

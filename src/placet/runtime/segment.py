@@ -9,31 +9,29 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import Final, assert_never
 
 from placet.agent.definition import AgentDefinition
 from placet.agent.next_action import next_action
 from placet.agent.output import Contract, complaint_of
 from placet.agent.transitions import answered, awaiting, finished, invoked, left_inside, reasked, stopped
-from placet.errors import LeaseLostError, ModelError, StoreError
-from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest, OnText
+from placet.errors import LeaseLostError, StoreError
+from placet.ports import Finish, ModelAnswer, ModelClient, OnText
+from placet.runtime.asking import Answered, Unanswered, ask_model, end_entry, turns_entry
 from placet.runtime.batch import invoke_batch
 from placet.runtime.book import Book
-from placet.runtime.hooks import tell_after
 from placet.runtime.kept_state import KeptState, state_of
 from placet.runtime.nested import END, Nested, Nesting
 from placet.runtime.observations import refusal_text
 from placet.runtime.patience import was_interrupted
 from placet.runtime.prepare import Asked
-from placet.runtime.record import json_text
 from placet.runtime.sentences import last_words, nothing_to_say
 from placet.runtime.site import CallSite, Emit
+from placet.runtime.telemetry import RunSpan
 from placet.runtime.text_teller import TextTeller
 from placet.runtime.waiting import take_decisions
 from placet.runtime.world import World
 from placet.values.approval import ApprovalRequest
-from placet.values.audit import AuditEntry, AuditKind
 from placet.values.decision import Deny, Reason
 from placet.values.event import CallWaiting, RunEnded
 from placet.values.json import Json
@@ -60,6 +58,8 @@ class Segment:
         approved: The approvals that calls carry, by the key of the call.
         contract: What the last word must be, or None for words.
         kept: The state of the workflow in which the run is nested, or None.
+        span: The span of the segment, or None where nothing is traced.
+        asked: The answers of the model in this segment.
     """
 
     world: World
@@ -72,6 +72,8 @@ class Segment:
     approved: dict[str, ApprovalRequest] = field(default_factory=dict)
     contract: Contract | None = None
     kept: KeptState | None = None
+    span: RunSpan | None = None
+    asked: list[Answered] = field(default_factory=list)
     _began: float = 0.0
 
     @property
@@ -92,6 +94,18 @@ class Segment:
         Raises:
             asyncio.CancelledError: The caller was cancelled; the run is closed as cancelled.
         """
+        model = self.model.name if self.model is not None else None
+        span = self.world.telemetry.begin_run(self.run.agent, self.run.id, self.book.outermost.id, model)
+        if span is None:
+            return await self._see_through()
+        before = self.run.usage
+        with span.current():
+            self.span = span
+            outcome = await self._see_through()
+            span.tell(outcome, before, self.run.usage)
+        return outcome
+
+    async def _see_through(self) -> Outcome:
         self._began = self.world.clock.monotonic()
         if self.nested is None:
             self.book.began = self._began
@@ -145,6 +159,10 @@ class Segment:
     def _site(self, planned: PlannedCall) -> CallSite:
         run = self.run
         key = run.key(planned.index)
+        span = None
+        if self.span is not None:
+            tool = self.world.toolset.find(planned.call.name)
+            span = self.span.begin_call(tool.spec if tool is not None else None, planned.call.id)
         return CallSite(
             run_id=run.id,
             key=key,
@@ -160,6 +178,7 @@ class Segment:
             conversation=self._conversation(),
             runtime=self._nesting(key),
             entered=planned.entered,
+            span=span,
         )
 
     def _conversation(self) -> tuple[Transcript, ...]:
@@ -238,39 +257,15 @@ class Segment:
             self.book.asking -= 1
 
     async def _ask_once(self, model: ModelClient, left: float) -> StopReason | None:
-        if left <= 0:
-            return StopReason.SECONDS
-        principal = await self.world.directory.find(self.run.principal_id)
-        if principal is None:
-            return StopReason.REFUSAL
-        timeout = min(self.agent.model_timeout.total_seconds(), left)
-        request = ModelRequest(
-            system=self.agent.prompt,
-            transcript=self.run.transcript,
-            tools=self.world.visible(principal),
-            language=self.run.language,
-            timeout=timedelta(seconds=timeout),
-            settings=self.agent.settings,
-            output_schema=self.run.output_schema,
+        asked = await ask_model(
+            self.world, self.agent, model, self.run, left=left, on_text=self._on_text(), span=self.span
         )
-        try:
-            async with asyncio.timeout(timeout):
-                answer = await self._answer(model, request)
-        except (ModelError, TimeoutError) as error:
-            self.book.entries.append(self._model_failed(error))
-            return StopReason.SECONDS if left <= timeout and isinstance(error, TimeoutError) else StopReason.MODEL
-        return self._take_answer(answer)
-
-    async def _answer(self, model: ModelClient, request: ModelRequest) -> ModelAnswer:
-        hooks = self.world.hooks
-        for hook in hooks:
-            if hook.before_model is not None:
-                await tell_after(hook.before_model, self.run.id, request)
-        answer = await model.answer(request, self._on_text())
-        for hook in hooks:
-            if hook.after_model is not None:
-                await tell_after(hook.after_model, self.run.id, answer)
-        return answer
+        if isinstance(asked, Unanswered):
+            if asked.entry is not None:
+                self.book.entries.append(asked.entry)
+            return asked.reason
+        self.asked.append(asked)
+        return self._take_answer(asked.answer)
 
     def _take_answer(self, answer: ModelAnswer) -> StopReason | None:
         before = self.run.transcript[-1]
@@ -320,6 +315,9 @@ class Segment:
 
     async def _suspend(self, wait: Wait) -> Outcome | None:
         """End the segment; return what waits, or None when a person was faster and it goes on here."""
+        if self.asked:
+            self.book.entries.append(turns_entry(self.world, self.run, self.asked))
+            self.asked = []
         if self.nested is not None:
             self._keep_state()
             self.book.nest(self.nested)
@@ -402,25 +400,7 @@ class Segment:
     async def _store_end(self, word: str) -> Outcome | None:
         """Store that the run has ended, its answer among the records; return what is said when that fails."""
         world, run = self.world, self.run
-        now = world.clock.now()
-        text = world.redactor(None).text(run.text)[:2000]
-        body = json_text(
-            {
-                "text": text,
-                "turns": run.turn,
-                "calls": run.calls,
-                "tokens": run.usage.input_tokens + run.usage.output_tokens,
-            }
-        )
-        entry = AuditEntry(
-            at=now,
-            kind=AuditKind.ANSWER,
-            run_id=run.id,
-            call_key=run.parent,
-            principal_id=run.principal_id,
-            decision=word,
-            body=body,
-        )
+        entry = end_entry(world, run, word, self.asked)
         try:
             await self.book.close(run, entry)
         except LeaseLostError:
@@ -437,17 +417,6 @@ class Segment:
                 usage=run.usage,
             )
         return None
-
-    def _model_failed(self, error: Exception) -> AuditEntry:
-        detail = self.world.redactor(None).text(f"{type(error).__name__}: {error}")[:2000]
-        return AuditEntry(
-            at=self.world.clock.now(),
-            kind=AuditKind.ANSWER,
-            run_id=self.run.id,
-            principal_id=self.run.principal_id,
-            decision="model failed",
-            body=json_text({"detail": detail}),
-        )
 
 
 _CODES: Final = {reason.value: reason for reason in StopReason} | {"timeout": StopReason.SECONDS}

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from placet.runtime.telemetry import CallSpan
 from placet.values.approval import ApprovalRequest
 from placet.values.effect import Lease
 from placet.values.event import Event
@@ -51,6 +52,7 @@ class CallSite:
             program has made it.
         runtime: Through what the tool starts nested runs, or None.
         entered: Whether the tool has begun before and was left because a nested run waited.
+        span: The span of the call, or None where nothing is traced.
         again: Whether an effect that is unknown begins again under its own key, as its tool
             declares that it may: what it took is taken, and whose yes it had is used.
     """
@@ -69,6 +71,7 @@ class CallSite:
     conversation: tuple[Transcript, ...] = ()
     runtime: "NestedRuntime | None" = None
     entered: bool = False
+    span: CallSpan | None = None
     again: bool = False
 
     @property

@@ -16,6 +16,7 @@ from placet.redaction.redact import Redactor
 from placet.runtime.hooks import Hooks
 from placet.runtime.keys import Keys
 from placet.runtime.pool import ToolThreads
+from placet.runtime.telemetry import Telemetry
 from placet.tools.tool import Tool
 from placet.tools.toolset import Toolset
 from placet.values.approval import ApprovalRequest
@@ -76,6 +77,7 @@ class World:
         deps: What the host application hands to its tools, as `context.deps`.
         sinks: Who else is told each audit entry.
         hooks: Who watches calls, and may change them before they are decided.
+        telemetry: What is told to OpenTelemetry.
         policy: Who may call what, beside what the tools say themselves; None leaves it to them.
         release_unrecorded_reads: Whether a read's result is given out although it could not
             be recorded (counted, and logged as an error). Off: it is withheld.
@@ -97,6 +99,7 @@ class World:
     deps: Any = None
     sinks: Sequence[AuditSink] = ()
     hooks: Sequence[Hooks] = ()
+    telemetry: Telemetry = field(default_factory=Telemetry)
     policy: Policy | None = None
     release_unrecorded_reads: bool = False
     seen: dict[frozenset[str], VisibleTools] = field(default_factory=dict)

@@ -21,6 +21,7 @@ from placet.runtime.hooks import Hooks
 from placet.runtime.kept_state import KeptState
 from placet.runtime.nested import Nesting
 from placet.runtime.site import Emit
+from placet.runtime.telemetry import Telemetry
 from placet.runtime.world import AuditSink
 from placet.tools.arguments import Arguments, refuse
 from placet.tools.complaints import property_names
@@ -120,6 +121,7 @@ class Workflow(Agent, Generic[S]):
         secret: As for `Agent`.
         budget: What the whole tree may use up.
         release_unrecorded_reads: As for `Agent`.
+        telemetry: As for `Agent`, for everything in the tree.
         clock: As for `Agent`.
         ids: As for `Agent`.
 
@@ -148,6 +150,7 @@ class Workflow(Agent, Generic[S]):
         secret: bytes | None = None,
         budget: Budget = WORKFLOW_BUDGET,
         release_unrecorded_reads: bool = False,
+        telemetry: Telemetry | None = None,
         clock: Clock | None = None,
         ids: IdSource | None = None,
     ) -> None:
@@ -180,6 +183,7 @@ class Workflow(Agent, Generic[S]):
             secret=secret,
             agents=agents_of(self.stages, named),
             release_unrecorded_reads=release_unrecorded_reads,
+            telemetry=telemetry,
             clock=clock,
             ids=ids,
         )

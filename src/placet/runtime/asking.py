@@ -1,0 +1,181 @@
+"""Asking: one question to a model, watched, timed, and told in the audit log by its shape alone."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from placet.agent.definition import AgentDefinition
+from placet.errors import ModelError
+from placet.ports import ModelAnswer, ModelClient, ModelRequest, OnText
+from placet.runtime.hooks import tell_after
+from placet.runtime.record import json_text, quote
+from placet.runtime.telemetry import RunSpan
+from placet.runtime.world import World
+from placet.values.audit import AuditEntry, AuditKind
+from placet.values.run import Run, StopReason
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """The model could not be asked, or gave nothing that can be used.
+
+    Attributes:
+        reason: Why the run ends.
+        entry: What the audit log is told, redacted, or None.
+    """
+
+    reason: StopReason
+    entry: AuditEntry | None = None
+
+
+@dataclass(slots=True)
+class Answered:
+    """One answer of a model, and how long it took.
+
+    Attributes:
+        turn: Which answer of the run it is, from 1.
+        ms: From the question to the answer.
+        answer: What the model said.
+    """
+
+    turn: int
+    ms: float
+    answer: ModelAnswer
+
+    def shape(self) -> str:
+        """Return what the audit log keeps of it, as JSON text: how long, how much, and no word of it."""
+        answer, usage = self.answer, self.answer.usage
+        parts = [f'{{"turn":{self.turn},"ms":{self.ms:.2f},"finish":"{answer.finish.value}"']
+        if answer.calls:
+            parts.append(f',"calls":{len(answer.calls)}')
+        if answer.model:
+            parts.append(f',"model":{quote(answer.model)}')
+        if usage.input_tokens or usage.output_tokens:
+            parts.append(f',"input_tokens":{usage.input_tokens},"output_tokens":{usage.output_tokens}')
+        if usage.cached_tokens:
+            parts.append(f',"cached_tokens":{usage.cached_tokens}')
+        if usage.cost:
+            parts.append(f',"cost":{usage.cost!r}')
+        return "".join([*parts, "}"])
+
+
+async def ask_model(
+    world: World,
+    agent: AgentDefinition,
+    model: ModelClient,
+    run: Run,
+    *,
+    left: float,
+    on_text: OnText | None,
+    span: RunSpan | None,
+) -> Answered | Unanswered:
+    """Return what a model says next in a run.
+
+    Args:
+        world: What the run needs from outside.
+        agent: Whose prompt is told.
+        model: Who is asked.
+        run: The run so far.
+        left: Seconds that the run has left.
+        on_text: Told each piece of text.
+        span: The span of the run, or None where nothing is traced.
+
+    Raises:
+        StoreError: The directory cannot be read.
+    """
+    if left <= 0:
+        return Unanswered(StopReason.SECONDS)
+    principal = await world.directory.find(run.principal_id)
+    if principal is None:
+        return Unanswered(StopReason.REFUSAL)
+    timeout = min(agent.model_timeout.total_seconds(), left)
+    request = ModelRequest(
+        system=agent.prompt,
+        transcript=run.transcript,
+        tools=world.visible(principal),
+        language=run.language,
+        timeout=timedelta(seconds=timeout),
+        settings=agent.settings,
+        output_schema=run.output_schema,
+    )
+    began = world.clock.monotonic()
+    try:
+        async with asyncio.timeout(timeout):
+            if world.hooks:
+                await _tell_before(world, run, request)
+            if span is None:
+                answer = await model.answer(request, on_text)
+            else:
+                answer = await _traced(model, request, on_text, span)
+            if world.hooks:
+                await _tell_after(world, run, answer)
+    except (ModelError, TimeoutError) as error:
+        late = left <= timeout and isinstance(error, TimeoutError)
+        return Unanswered(StopReason.SECONDS if late else StopReason.MODEL, _failed(world, run, error))
+    return Answered(run.turn + 1, (world.clock.monotonic() - began) * 1000, answer)
+
+
+async def _traced(model: ModelClient, request: ModelRequest, on_text: OnText | None, span: RunSpan) -> ModelAnswer:
+    chat = span.begin_chat(model.name, structured=request.output_schema is not None)
+    with chat.current():
+        answer = await model.answer(request, on_text)
+        chat.answer(answer)
+    return answer
+
+
+async def _tell_before(world: World, run: Run, request: ModelRequest) -> None:
+    for hook in world.hooks:
+        if hook.before_model is not None:
+            await tell_after(hook.before_model, run.id, request)
+
+
+async def _tell_after(world: World, run: Run, answer: ModelAnswer) -> None:
+    for hook in world.hooks:
+        if hook.after_model is not None:
+            await tell_after(hook.after_model, run.id, answer)
+
+
+# ── records ───────────────────────────────────────────────────────────────────────────
+
+
+def _failed(world: World, run: Run, error: Exception) -> AuditEntry:
+    detail = world.redactor(None).text(f"{type(error).__name__}: {error}")[:2000]
+    return _entry(world, run, AuditKind.ANSWER, "model failed", json_text({"detail": detail}))
+
+
+def turns_entry(world: World, run: Run, asked: Sequence[Answered]) -> AuditEntry:
+    """Return the record of the answers of a segment that ends in a wait; an ended run tells them with its end."""
+    return _entry(world, run, AuditKind.TURN, "waiting", f'{{"asked":[{_shapes(asked)}]}}')
+
+
+def end_entry(world: World, run: Run, word: str, asked: Sequence[Answered]) -> AuditEntry:
+    """Return the record of how a run ended.
+
+    Args:
+        world: What the run needs from outside.
+        run: The run as it ended.
+        word: How, in one word.
+        asked: The answers of its last segment.
+    """
+    text = quote(world.redactor(None).text(run.text)[:2000])
+    tokens = run.usage.input_tokens + run.usage.output_tokens
+    more = f',"asked":[{_shapes(asked)}]' if asked else ""
+    body = f'{{"text":{text},"turns":{run.turn},"calls":{run.calls},"tokens":{tokens}{more}}}'
+    return _entry(world, run, AuditKind.ANSWER, word, body)
+
+
+def _shapes(asked: Sequence[Answered]) -> str:
+    return ",".join([one.shape() for one in asked])
+
+
+def _entry(world: World, run: Run, kind: AuditKind, decision: str, body: str) -> AuditEntry:
+    return AuditEntry(
+        at=world.clock.now(),
+        kind=kind,
+        run_id=run.id,
+        call_key=run.parent,
+        principal_id=run.principal_id,
+        decision=decision,
+        body=body,
+    )
