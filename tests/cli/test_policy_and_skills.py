@@ -12,7 +12,7 @@ def test_a_call_is_explained_check_by_check_and_nothing_runs(placet: Placet) -> 
     hidden = placet("policy", "explain", "add_note", arguments, "--as", "c17")
 
     assert allowed.code == 0
-    assert allowed.data["decision"] == "allow"
+    assert allowed.data["decision"]["decision"] == "allow"
     assert {"permission", "approval"} <= {check["check"] for check in allowed.data["checks"]}
     assert "waiting" in asked.out
     assert (hidden.code, "hidden by role" in hidden.out) == (3, True)
