@@ -1,4 +1,3 @@
-
 """Compile the message catalogues of `placet.words`: `.po`, which people edit, to `.mo`, which is read.
 
 ```console
@@ -87,7 +86,7 @@ def compile_entries(entries: list[Entry]) -> bytes:
 
 
 def messages_said() -> dict[str, str | None]:
-    """Return every message id in the code, with its plural: from the tables, and literals given to any `say`."""
+    """Return every message id in the code, with its plural: from the tables, and literals that are said."""
     said: dict[str, str | None] = dict.fromkeys(SINGLES)
     said.update(PLURALS)
     for path in sorted(SOURCE.rglob("*.py")):
@@ -97,14 +96,23 @@ def messages_said() -> dict[str, str | None]:
 
 
 def _said_by(node: ast.AST) -> Iterator[tuple[str, str | None]]:
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute) or not node.args:
+    if not isinstance(node, ast.Call) or not node.args:
         return
-    name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+    name = _spoken_with(node.func)
     texts = [part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     if name == "say" and texts and isinstance(node.args[0], ast.Constant):
         yield texts[0], None
     elif name == "say_plural" and len(texts) >= 2:
         yield texts[0], texts[1]
+
+
+def _spoken_with(function: ast.expr) -> str:
+    """Return what is called: a function, or a method of the command line's `door`; else nothing."""
+    match function:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="door"), attr=name):
+            return name
+        case _:
+            return ""
 
 
 def quote(text: str) -> str:

@@ -13,7 +13,7 @@ from placet.values.audit import AuditEntry, AuditKind, AuditRecord
 from placet.values.decision import Reason
 from placet.values.json import Json, JsonObject
 from placet.words.escape import escape_for_person, escape_json
-from placet.words.messages import DECISIONS, EFFECT_STATES, KINDS, REFUSALS
+from placet.words.messages import DECISIONS, EFFECT_STATES, KINDS, REFUSALS, RUN_STATUSES
 
 _REASONS: Final = frozenset(reason.value for reason in Reason)
 RECORD_HANG: Final = 23
@@ -95,7 +95,7 @@ def decision(door: Door, entry: AuditEntry, body: Json) -> str:
     person = entry.principal_id
     if word in ("approved", "confirmed", "rejected"):
         return door.say(DECISIONS[word], person=person)
-    if word == "waiting" and isinstance(body, Mapping):
+    if word == "waiting" and entry.kind is AuditKind.APPROVAL and isinstance(body, Mapping):
         approvers = body.get("approvers")
         names = ", ".join(map(str, approvers)) if isinstance(approvers, Sequence) else ""
         return door.say(DECISIONS["approve"], approvers=names) if names else door.say(DECISIONS["confirm"])
@@ -104,7 +104,7 @@ def decision(door: Door, entry: AuditEntry, body: Json) -> str:
     if word in _REASONS:
         rule = f" · {door.say(DECISIONS['deny'], rule=entry.rule)}" if entry.rule else ""
         return f"{door.say(REFUSALS[Reason(word)])} ({escape_for_person(word).text}){rule}"
-    known = {state.value: text for state, text in EFFECT_STATES.items()}
+    known = {str(state): text for state, text in (*RUN_STATUSES.items(), *EFFECT_STATES.items())}
     return door.say(known[word]) if word in known else escape_for_person(word).text
 
 
