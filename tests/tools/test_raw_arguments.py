@@ -1,7 +1,9 @@
 """Arguments of tools that are given by a JSON Schema."""
 
+import asyncio
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -212,6 +214,29 @@ def test_names_that_look_like_secrets_are_kept_out() -> None:
 def test_nothing_is_fetched(reference: str) -> None:
     with pytest.raises(ToolDefinitionError, match="offline"):
         define(of(a={"$ref": reference}))
+
+
+def test_not_even_a_file_that_is_there_is_read(tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text('{"type": "integer"}')
+
+    with pytest.raises(ToolDefinitionError, match="is not fetched"):
+        define(of(a={"$ref": (tmp_path / "s.json").as_uri()}))
+
+
+async def test_not_even_a_server_that_answers_is_asked() -> None:
+    asked: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readline())
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        with pytest.raises(ToolDefinitionError, match="is not fetched"):
+            await asyncio.to_thread(define, of(a={"$ref": f"http://127.0.0.1:{port}/s.json"}))
+
+    assert not asked
 
 
 def test_a_schema_may_refer_to_itself() -> None:
