@@ -90,15 +90,23 @@ def messages_said() -> dict[str, str | None]:
     said: dict[str, str | None] = dict.fromkeys(SINGLES)
     said.update(PLURALS)
     for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            said.update(_said_by(node))
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        ours = _imported(tree)
+        for node in ast.walk(tree):
+            said.update(_said_by(node, ours))
     return said
 
 
-def _said_by(node: ast.AST) -> Iterator[tuple[str, str | None]]:
+def _imported(tree: ast.Module) -> frozenset[str]:
+    """Return what a module has from the catalogue; another function of the same name says something else."""
+    found = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "placet.words.catalog"]
+    return frozenset(alias.name for node in found for alias in node.names)
+
+
+def _said_by(node: ast.AST, ours: frozenset[str]) -> Iterator[tuple[str, str | None]]:
     if not isinstance(node, ast.Call) or not node.args:
         return
-    name = _spoken_with(node.func)
+    name = _spoken_with(node.func, ours)
     texts = [part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     if name == "say" and texts and isinstance(node.args[0], ast.Constant):
         yield texts[0], None
@@ -106,10 +114,12 @@ def _said_by(node: ast.AST) -> Iterator[tuple[str, str | None]]:
         yield texts[0], texts[1]
 
 
-def _spoken_with(function: ast.expr) -> str:
-    """Return what is called: a function, or a method of the command line's `door`; else nothing."""
+def _spoken_with(function: ast.expr, ours: frozenset[str]) -> str:
+    """Return what is called: a function of the catalogue, or a method of the command line's `door`; else nothing."""
     match function:
-        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="door"), attr=name):
+        case ast.Name(id=name) if name in ours:
+            return name
+        case ast.Attribute(value=ast.Name(id="door"), attr=name):
             return name
         case _:
             return ""
