@@ -8,6 +8,8 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import closing
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import psycopg
@@ -249,6 +251,23 @@ asyncio.run(main())
     assert process.returncode == -signal.SIGKILL
     assert await store.find_effect(an_effect().key) == an_effect()
     assert (await store.verify()).records == 2
+
+
+def test_locks_are_taken_in_one_order_whoever_takes_them() -> None:
+    names = [f"window {number}" for number in range(50)]
+    keys = postgres_connection.lock_keys(names)
+
+    assert keys == sorted(keys) == postgres_connection.lock_keys(reversed([*names, *names]))
+    assert len(keys) == 50
+
+
+async def test_what_has_left_a_window_is_forgotten(store: PostgresStore, postgres: str) -> None:
+    for second in range(0, 200, 10):
+        await store.claim(a_claim(at=NOW + timedelta(seconds=second), takes=(a_take(at_most=Decimal(1000)),)))
+
+    with closing(psycopg.connect(postgres)) as connection:
+        row = connection.execute("SELECT count(*) FROM placet.taken").fetchone()
+    assert row == (6,)
 
 
 # ── verbs that cannot be written ──────────────────────────────────────────────────────

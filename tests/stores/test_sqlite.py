@@ -5,12 +5,15 @@
 import asyncio
 import logging
 import os
+import queue
 import sqlite3
 import stat
 import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import closing
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -224,6 +227,29 @@ async def test_nothing_overtakes_what_is_with_the_thread(store: SqliteStore) -> 
     await asyncio.gather(claim, *appends)
 
     assert [entry.decision for entry in await entries_of(store)] == ["1", "2", "3"]
+
+
+async def test_nothing_overtakes_what_the_thread_has_not_begun(store: SqliteStore) -> None:
+    writer = writer_of(store)
+    jobs, writer._jobs = writer._jobs, queue.SimpleQueue()
+    claim = asyncio.ensure_future(store.claim(a_claim(an_effect(), intent=an_entry(decision="1"))))
+    await asyncio.sleep(0.01)
+    append = asyncio.ensure_future(store.append(an_entry(decision="2")))
+    await asyncio.sleep(0.01)
+    while not writer._jobs.empty():
+        jobs.put(writer._jobs.get())
+    writer._jobs = jobs
+    await asyncio.gather(claim, append)
+
+    assert [entry.decision for entry in await entries_of(store)] == ["1", "2"]
+
+
+async def test_what_has_left_a_window_is_forgotten(store: SqliteStore) -> None:
+    for second in range(200):
+        await store.claim(a_claim(at=NOW + timedelta(seconds=second), takes=(a_take(at_most=Decimal(1000)),)))
+
+    (rows,) = connection_of(store).execute("SELECT count(*) FROM taken").fetchone()
+    assert rows == 60
 
 
 async def test_the_loop_does_not_wait_for_another_writer(store: SqliteStore, path: Path) -> None:

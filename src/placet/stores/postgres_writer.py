@@ -255,25 +255,19 @@ class PostgresWriter:
         return doubt.place is not None and doubt.place == (self._chain.sequence, self._chain.last)
 
     async def _transact(self, connection: Connection, items: Sequence[Item]) -> None:
-        chain = self._chain
         if not self._is_chain_known:
             await self._find_place(connection)
-        sequence, last = chain.sequence, chain.last
-        try:
-            entries: list[AuditEntry] = []
-            first = items[0]
-            if isinstance(first, Verb) and callable(first.work):
-                await connection.execute(_BEGIN)
-                await first.run_alone(connection, entries.append)
-                await self._commit(connection, entries)
-                return
-            batch, state = Batch(), State(entries.append)
-            before = await self._load(connection, items, batch, state)
-            _apply(items, batch, state, entries)
-            await self._commit(connection, entries, None if before is None else (batch, before, state))
-        except BaseException:
-            chain.sequence, chain.last = sequence, last
-            raise
+        entries: list[AuditEntry] = []
+        first = items[0]
+        if isinstance(first, Verb) and first.is_alone:
+            await connection.execute(_BEGIN)
+            await first.run_alone(connection, entries.append)
+            await self._commit(connection, entries)
+            return
+        batch, state = Batch(), State(entries.append)
+        before = await self._load(connection, items, batch, state)
+        _apply(items, batch, state, entries)
+        await self._commit(connection, entries, None if before is None else (batch, before, state))
 
     async def _load(self, connection: Connection, items: Sequence[Item], batch: Batch, state: State) -> Before | None:
         """Begin, lock and load; nothing of it when the items are records alone."""
