@@ -20,6 +20,7 @@ from placet.ports import ModelClient
 from placet.runtime.keys import Keys, read_or_make_secret
 from placet.stores.url import open_store_from_url
 from placet.wiring import Agent
+from shop.analysis import analysis_tools
 from shop.counter import ShopDirectory, open_shop
 from shop.settings import HOME, read_settings
 from shop.tools import TOOLS
@@ -43,11 +44,12 @@ def make_agent(options: AppOptions) -> Agent:
     Raises:
         ConfigurationError: There is no shop yet, or the model cannot be opened.
     """
-    shop = open_shop(read_settings())
+    settings = read_settings()
+    shop = open_shop(settings)
     atexit.register(shop.close)
     return Agent(
         AGENT_FILE,
-        tools=TOOLS,
+        tools=[*TOOLS, *analysis_tools(settings.database)],
         model=choose_model(options, os.environ),
         store=options.store or demonstration_store(HOME / "placet.db"),
         deps=shop,
