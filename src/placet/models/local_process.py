@@ -102,7 +102,7 @@ class LocalProcess:
         with self._mutex:
             ticket.given_up = True
             if self._asking is ticket and self._child is not None:
-                pass  # whoever asks reads the end of it, and settles the rest
+                self._child.kill()  # whoever asks reads the end of it, and settles the rest
                 self._child = None
 
     def kill(self) -> None:
