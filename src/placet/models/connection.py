@@ -191,11 +191,9 @@ class Connection:
         status = getattr(error, "status_code", None) if isinstance(error, self._sdk.status_error) else None
         if isinstance(status, int) and status >= 400:
             return self._judge(status, text)
-        return (
-            self._judge(_read_code(body), text)
-            if body
-            else ModelUnavailableError(f"{self._target} is out of reach: {text}")
-        )
+        if body:
+            return self._judge(_read_code(body), text)
+        return ModelUnavailableError(f"{self._target} is out of reach: {text}")
 
     def _check_body(self, body: object) -> None:
         """Raise when an answer with status 200 is an error in disguise, as proxies send it."""
