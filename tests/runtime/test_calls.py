@@ -10,6 +10,7 @@ from placet.ports import Finish, ModelAnswer
 from placet.runtime.sinks import ListSink
 from placet.values.audit import AuditKind
 from placet.values.call import ToolCall, ToolResult
+from placet.values.event import CallFinished
 from placet.values.message import ToolMessage
 from placet.values.outcome import Answer, Refused
 from placet.values.principal import Principal
@@ -177,3 +178,18 @@ async def test_the_same_key_gives_the_recorded_result_and_another_call_under_it_
     assert isinstance(other, Refused)
     assert other.reason == "key_conflict"
     assert office.done == [("note", "x")]
+
+
+async def test_who_watches_learns_no_more_than_the_model(make_agent: MakeAgent) -> None:
+    def finished(name: str, **arguments: Any) -> Any:
+        async def watch() -> list[tuple[str, str]]:
+            agent = make_agent(ScriptedModel().calls(name, **arguments).says("ok"))
+            events = [event async for event in agent.stream("Hi", principal=CLERK)]
+            return [(event.code, event.rule) for event in events if isinstance(event, CallFinished)]
+
+        return watch()
+
+    assert await finished("payroll") == await finished("payrull") == [("unknown_tool", "")]
+    assert (
+        await finished("balance_of", account="b") == await finished("balance_of", account="zz") == [("not_found", "")]
+    )

@@ -278,11 +278,9 @@ async def refuse(world: World, attempt: Attempt, deny: Deny, kind: AuditKind = A
     detail = world.redactor(None).text(deny.detail) if deny.detail else ""
     body = record.body(code=deny.reason.value, ms=ms, detail=detail)
     await world.record(record.entry(world.clock.now(), kind, told(deny), deny.rule, body))
-    if site.emit is not None:
+    if site.emit is not None:  # the rule is for the audit log: it tells what is hidden from what does not exist
         site.emit(
-            CallFinished(
-                run_id=site.run_id, key=site.key, tool=record.tool, code=deny.reason, rule=deny.rule, milliseconds=ms
-            )
+            CallFinished(run_id=site.run_id, key=site.key, tool=record.tool, code=deny.reason, rule="", milliseconds=ms)
         )
     if site.span is not None:
         site.span.refuse(deny.reason, deny.rule)

@@ -78,7 +78,7 @@ class CallFinished:
         key: The key of the call.
         tool: Its tool.
         code: `"ok"`, a `Reason`, or the code of a failure.
-        rule: Which rule permitted or refused it.
+        rule: Which rule permitted it; empty for a refusal, whose rule only the audit log tells.
         milliseconds: From the proposal to the recorded result.
     """
 

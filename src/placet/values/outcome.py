@@ -63,7 +63,8 @@ class Waiting:
     Attributes:
         run_id: Which run.
         approvals: What is waited for, in call order.
-        history: The conversation so far.
+        history: The conversation so far; its last calls have no results yet, so go on from it
+            only once they are decided.
     """
 
     run_id: str
