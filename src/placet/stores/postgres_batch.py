@@ -38,15 +38,15 @@ from placet.values.effect import Claim, Claimed, EffectRecord, Take
 from placet.values.run import RunStatus
 
 _LOAD: Final = "SELECT kind, item::text FROM placet.load(%s::json, %s::json, %s::json, %s::json, %s::json, %s::json)"
-_STORE: Final = f"SELECT placet.store({', '.join(['%s::json'] * 11)})"
+_STORE: Final = f"SELECT placet.store({', '.join(['%s::json'] * 11)})".encode()
 
-_RUN_NAMES: Final = (
+_RUN_NAMES: Final[tuple[str, ...]] = (
     "id", "agent", "principal_id", "status", "parent", "owner", "fence", "lease_until", "created_at", "updated_at",
     "snapshot",
 )  # fmt: skip
-_APPROVAL_NAMES: Final = tuple(APPROVAL_COLUMNS.split(", "))
-_EFFECT_NAMES: Final = (*EFFECT_COLUMNS.split(", "), "began_at")
-_RECORD_NAMES: Final = tuple(AUDIT_COLUMNS.split(", "))
+_APPROVAL_NAMES: Final[tuple[str, ...]] = tuple(APPROVAL_COLUMNS.split(", "))
+_EFFECT_NAMES: Final[tuple[str, ...]] = (*EFFECT_COLUMNS.split(", "), "began_at")
+_RECORD_NAMES: Final[tuple[str, ...]] = tuple(AUDIT_COLUMNS.split(", "))
 
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -76,14 +76,14 @@ class Operation:
 class Batch:
     """What some operations touch, and what they take and state beyond the state itself."""
 
-    runs: set[str] = field(default_factory=set)
-    approvals: set[str] = field(default_factory=set)
-    effects: set[str] = field(default_factory=set)
-    like: set[tuple[str, str, str]] = field(default_factory=set)
-    windows: dict[tuple[str, int], int] = field(default_factory=dict)
-    principals: dict[str, tuple[str, str, str]] = field(default_factory=dict)
-    began: dict[str, int] = field(default_factory=dict)
-    taken: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    runs: set[str] = field(default_factory=set[str])
+    approvals: set[str] = field(default_factory=set[str])
+    effects: set[str] = field(default_factory=set[str])
+    like: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
+    windows: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+    principals: dict[str, tuple[str, str, str]] = field(default_factory=dict[str, tuple[str, str, str]])
+    began: dict[str, int] = field(default_factory=dict[str, int])
+    taken: dict[tuple[str, int, int], int] = field(default_factory=dict[tuple[str, int, int], int])
 
     def add(self, operation: Operation) -> None:
         """Note what one more operation touches."""
@@ -137,7 +137,7 @@ class Batch:
 
     async def load(self, connection: Connection) -> "Question":
         """Send the question what all of this is, once it is locked; it is answered when the pipeline ends."""
-        alike = [dict(zip(("principal_id", "tool", "digest"), like, strict=True)) for like in self.like]
+        alike = [_named(("principal_id", "tool", "digest"), like) for like in self.like]
         windows = [{"key": key, "per": per, "since": since} for (key, per), since in self.windows.items()]
         values = (self._locks(), list(self.runs), list(self.approvals), list(self.effects), alike, windows)
         return Question(await connection.execute(_LOAD, [_encode(value) if value else None for value in values]))
@@ -196,8 +196,8 @@ async def store_records(connection: Connection, records: Records) -> None:
 
 async def store(connection: Connection, batch: Batch, before: Before, state: State, records: Records) -> None:
     """Send all that has changed, in one statement."""
-    taken = [dict(zip(("key", "per", "at", "amount"), (*place, n), strict=True)) for place, n in batch.taken.items()]
-    principals = [dict(zip(("id", "roles", "attributes"), row, strict=True)) for row in batch.principals.values()]
+    taken = [_named(("key", "per", "at", "amount"), (*place, n)) for place, n in batch.taken.items()]
+    principals = [_named(("id", "roles", "attributes"), row) for row in batch.principals.values()]
     changes = (
         *_changed_runs(before, state),
         *_changed_approvals(before, state),
@@ -224,11 +224,7 @@ def _changed_runs(before: Before, state: State) -> tuple[Records, Records, Recor
 
 def _changed_approvals(before: Before, state: State) -> tuple[Records, Records]:
     changed = [request for key, request in state.approvals.items() if before.approvals.get(key) is not request]
-    new = [
-        dict(zip(_APPROVAL_NAMES, approval_row(request), strict=True))
-        for request in changed
-        if request.id not in before.approvals
-    ]
+    new = [_named(_APPROVAL_NAMES, approval_row(request)) for request in changed if request.id not in before.approvals]
     old = [{"id": request.id, "status": request.status.value} for request in changed if request.id in before.approvals]
     return new, old
 
@@ -242,7 +238,7 @@ def _changed_effects(batch: Batch, before: Before, state: State) -> tuple[Record
         for key, effect in state.effects.items()
         if before.effects.get(key) is not effect
     ]  # fmt: skip
-    rows = [dict(zip(_EFFECT_NAMES, row, strict=True)) for row in changed]
+    rows = [_named(_EFFECT_NAMES, row) for row in changed]
     return [row for row in rows if row["key"] not in before.effects], [
         row for row in rows if row["key"] in before.effects
     ]
@@ -254,7 +250,7 @@ def record_row(writer: str, sequence: int, entry: AuditEntry, mark: str) -> Mapp
         writer, sequence, microseconds(entry.at), entry.kind.value, entry.run_id, entry.call_key, entry.principal_id,
         entry.tool, entry.decision, entry.rule, entry.body, mark,
     )  # fmt: skip
-    return dict(zip(_RECORD_NAMES, row, strict=True))
+    return _named(_RECORD_NAMES, row)
 
 
 def _run_row(run: StoredRun) -> Mapping[str, Any]:
@@ -262,7 +258,11 @@ def _run_row(run: StoredRun) -> Mapping[str, Any]:
         run.id, run.agent, run.principal_id, run.status.value, run.parent, run.owner, run.fence,
         maybe_microseconds(run.lease_until), microseconds(run.created_at), microseconds(run.updated_at), run.snapshot,
     )  # fmt: skip
-    return dict(zip(_RUN_NAMES, row, strict=True))
+    return _named(_RUN_NAMES, row)
+
+
+def _named(names: Sequence[str], row: Sequence[Any]) -> Mapping[str, Any]:
+    return dict(zip(names, row, strict=True))
 
 
 def _window(take: Take) -> tuple[str, int]:

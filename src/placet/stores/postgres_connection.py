@@ -1,6 +1,6 @@
 """Connections to PostgreSQL: a pool, the schema, and the locks that everything is taken under."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
@@ -55,7 +55,7 @@ async def _configure(connection: Connection) -> None:
 
 
 @contextmanager
-def mapped(doing: str) -> Iterator[None]:
+def mapped(doing: str) -> Generator[None]:
     """Map what the driver raises.
 
     Raises:

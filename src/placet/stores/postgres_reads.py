@@ -116,7 +116,7 @@ async def list_effects(
 
 async def find_usage(connection: Connection, takes: Sequence[Take], at: datetime) -> Sequence[Decimal]:
     """Return how much of each window is used at a time."""
-    used = []
+    used: list[Decimal] = []
     for take in takes:
         per = span(take.per)
         (amount,) = await fetch_one(connection, _USED, (take.key, per, microseconds(at) - per))

@@ -310,7 +310,7 @@ class PostgresWriter:
         placed = [storable(entry) for entry in entries]
         if placed and not chain.sequence:
             placed.insert(0, writer_entry(placed[0].at, self._frontier))
-        rows = []
+        rows: list[Mapping[str, Any]] = []
         for entry in placed:
             mark = chain.place(entry)
             rows.append(record_row(chain.writer, chain.sequence, entry, mark))
