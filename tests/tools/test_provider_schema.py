@@ -114,6 +114,7 @@ def test_null_where_it_is_required_stays_and_is_refused() -> None:
     made = compile_schema(built.tool.spec.input_schema, OPENAI, strict=True)
 
     assert built.call(made.restore('{"a": 1, "b": null, "c": null}')) == {"a": 1, "b": None, "c": 1}
+    assert json.loads(made.restore('{"a": null, "b": null, "c": null}')) == {"a": None, "b": None}
     assert isinstance(built.call(made.restore('{"a": null, "b": null, "c": 1}')), Deny)
 
 

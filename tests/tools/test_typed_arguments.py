@@ -267,6 +267,7 @@ def test_a_secret_is_written_with_its_value_and_named() -> None:
         "x": {"PIN": "1234"}, "key": "+/8=", "n": 7,
     }  # fmt: skip
     assert built.tool.spec.secret_fields == {"PIN", "key", "n"}
+    assert built.tool.spec.redact == {"PIN", "key", "n"}
 
 
 @pytest.mark.parametrize(
