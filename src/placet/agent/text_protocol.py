@@ -19,7 +19,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import jiter
 
@@ -106,10 +106,10 @@ def read_cut_reply(text: str, names: Collection[str]) -> Reply:
     and whoever reads the reply gives it a fault.
     """
     try:
-        value = jiter.from_json(_unwrap(text).encode(), partial_mode="trailing-strings")
+        value: dict[str, Any] = jiter.from_json(_unwrap(text).encode(), partial_mode="trailing-strings")
     except (ValueError, UnicodeEncodeError):
         return Reply(text=text)
-    name = value.get("name") if isinstance(value, dict) else None
+    name = value.get("name") if type(value) is dict else None
     if name == NO_TOOL:
         answer = value.get("answer", "")
         return Reply(text=answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
@@ -192,25 +192,27 @@ def _hoist(schema: JsonObject, name: str, definitions: dict[str, Json]) -> JsonO
     """Return a schema whose definitions stand at the root of another, under names of its own."""
     prefix = f"{name}."
 
-    def rewrite(part: Any) -> Any:
+    def rewrite(part: Json) -> Json:
         if isinstance(part, Mapping):
-            return {
-                key: f"#/$defs/{prefix}{value.rpartition('/')[2]}"
-                if key == "$ref" and isinstance(value, str)
-                else rewrite(value)
-                for key, value in part.items()
-                if key not in ("$defs", "definitions")
-            }
-        if isinstance(part, list | tuple):
-            return [rewrite(item) for item in part]
-        return part
+            return rewrite_object(part)
+        if isinstance(part, str) or not isinstance(part, Sequence):
+            return part
+        return [rewrite(item) for item in part]
+
+    def rewrite_object(part: JsonObject) -> JsonObject:
+        return {
+            key: f"#/$defs/{prefix}{value.rpartition('/')[2]}"
+            if key == "$ref" and isinstance(value, str)
+            else rewrite(value)
+            for key, value in part.items()
+            if key not in ("$defs", "definitions")
+        }
 
     for key in ("$defs", "definitions"):
         own = schema.get(key)
         for inner, value in own.items() if isinstance(own, Mapping) else ():
             definitions[f"{prefix}{inner}"] = rewrite(value)
-    rewritten: JsonObject = rewrite(schema)
-    return rewritten
+    return rewrite_object(schema)
 
 
 def _read_fenced(text: str) -> TextCall:
@@ -232,10 +234,10 @@ def _read_object(text: str) -> dict[str, Any] | None:
     if not text.lstrip().startswith("{"):
         return None
     try:
-        value = jiter.from_json(text.encode(), catch_duplicate_keys=True, allow_inf_nan=False)
+        value: dict[str, Any] = jiter.from_json(text.encode(), catch_duplicate_keys=True, allow_inf_nan=False)
     except (ValueError, UnicodeEncodeError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if type(value) is dict else None
 
 
 def _read_call(body: Mapping[str, Any], names: Collection[str]) -> TextCall | None:
@@ -245,7 +247,7 @@ def _read_call(body: Mapping[str, Any], names: Collection[str]) -> TextCall | No
         arguments = {key: value for key, value in body.items() if key != "action"}
         return TextCall(action, json.dumps(arguments, ensure_ascii=False))
     name, inner = body.get("name"), body.get("arguments")
-    if body.keys() == {"name", "arguments"} and isinstance(name, str) and name in names and isinstance(inner, dict):
+    if set(body) == {"name", "arguments"} and isinstance(name, str) and name in names and isinstance(inner, dict):
         return TextCall(name, json.dumps(inner, ensure_ascii=False))
     return None
 
@@ -289,13 +291,14 @@ def _says(body: dict[str, Any], wanted: tuple[str, str]) -> bool:
 
 def _walk(value: Any) -> Iterator[dict[str, Any] | str]:
     """Yield the objects and the texts in a JSON value."""
-    pending = [value]
+    pending: list[Any] = [value]
     while pending:
         inner = pending.pop()
-        if isinstance(inner, str):
+        if type(inner) is str:
             yield inner
-        elif isinstance(inner, dict):
-            yield inner
-            pending.extend(inner.values())
-        elif isinstance(inner, list):
-            pending.extend(inner)
+        elif type(inner) is dict:
+            body = cast("dict[str, Any]", inner)
+            yield body
+            pending.extend(body.values())
+        elif type(inner) is list:
+            pending.extend(cast("list[Any]", inner))

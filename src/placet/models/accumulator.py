@@ -5,12 +5,12 @@ calls whatever it says, an answer that was cut makes its calls unknowable, and t
 of calls without any call is a contradiction.
 """
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from placet.errors import ModelProtocolError
 from placet.models.call_ids import make_unique
+from placet.models.decoded import as_amount, as_list, as_object, as_text, show
 from placet.models.fragments import CONTRADICTION, UNNAMED, CallFragments, PartialCall, read_fragment
 from placet.ports import Finish, ModelAnswer
 from placet.values.call import ToolCall
@@ -70,7 +70,7 @@ class ChatAccumulator:
             return ""
         delta = choice.get("delta")
         if delta is None:
-            delta = {}
+            return ""
         text = self._read_words(delta)
         self._fragments.add(_list_calls(delta))
         return text
@@ -130,20 +130,22 @@ class ChatAccumulator:
 
     def _read_envelope(self, body: object) -> Mapping[str, Any] | None:
         """Return the first choice, if there is one; note what stands around it."""
-        if not isinstance(body, Mapping):
+        envelope = as_object(body)
+        if envelope is None:
             raise ModelProtocolError(f"the model's answer is no JSON object but {show(body)}; is this the right URL?")
-        choices = body.get("choices")
-        if isinstance(body.get("model"), str):
-            self._model = body["model"]
-        if isinstance(body.get("usage"), Mapping):
-            self._usage = read_usage(body["usage"])
-        if choices is None and (self._streamed or "choices" in body):
+        self._model = as_text(envelope.get("model")) or self._model
+        usage = as_object(envelope.get("usage"))
+        if usage is not None:
+            self._usage = read_usage(usage)
+        if envelope.get("choices") is None and (self._streamed or "choices" in envelope):
             return None  # some servers send their usage, or a heartbeat, without any
-        if not isinstance(choices, Sequence) or isinstance(choices, str):
+        choices = as_list(envelope.get("choices"))
+        if choices is None:
             raise ModelProtocolError(f"the model's answer has no list of choices: {show(body)}; is this the right URL?")
-        for choice in choices:
-            if not isinstance(choice, Mapping):
-                raise ModelProtocolError(f"a choice of the model's answer is no object but {show(choice)}")
+        for entry in choices:
+            choice = as_object(entry)
+            if choice is None:
+                raise ModelProtocolError(f"a choice of the model's answer is no object but {show(entry)}")
             if choice.get("index") in (0, None):
                 self._answered = True
                 self._read_finish(choice.get("finish_reason"))
@@ -155,15 +157,13 @@ class ChatAccumulator:
             return
         self._finish = _FINISH.get(word, Finish.OTHER) if isinstance(word, str) else Finish.OTHER
 
-    def _read_words(self, message: object) -> str:
-        if not isinstance(message, Mapping):
-            raise ModelProtocolError(f"the model's answer holds no message but {show(message)}")
+    def _read_words(self, said: object) -> str:
+        message = as_object(said)
+        if message is None:
+            raise ModelProtocolError(f"the model's answer holds no message but {show(said)}")
         text = _read_text(message.get("content"))
-        if text:
-            self._texts.append(text)
-        refusal = message.get("refusal")
-        if isinstance(refusal, str) and refusal:
-            self._refusals.append(refusal)
+        self._texts.append(text)
+        self._refusals.append(as_text(message.get("refusal")))
         for key in ECHOED:
             value = message.get(key)
             if value is not None and value != "":
@@ -173,44 +173,35 @@ class ChatAccumulator:
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
     """Return what a server has counted; what it has not counted is 0."""
-    details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
+    details = as_object(usage.get("prompt_tokens_details")) or {}
     return Usage(
-        input_tokens=int(read_amount(usage.get("prompt_tokens"))),
-        output_tokens=int(read_amount(usage.get("completion_tokens"))),
-        cached_tokens=int(read_amount(cached)),
-        cost=float(read_amount(usage.get("cost"))),  # OpenRouter says what it charges
+        input_tokens=int(as_amount(usage.get("prompt_tokens"))),
+        output_tokens=int(as_amount(usage.get("completion_tokens"))),
+        cached_tokens=int(as_amount(details.get("cached_tokens"))),
+        cost=float(as_amount(usage.get("cost"))),  # OpenRouter says what it charges
     )
-
-
-def read_amount(value: object) -> float:
-    """Return an amount, or 0 for what is none: a budget must not be blinded by NaN or a negative price."""
-    return value if isinstance(value, int | float) and math.isfinite(value) and value > 0 else 0
 
 
 def _weigh(finish: Finish | None, *, refused: bool, called: bool) -> Finish:
     if refused:
         return Finish.REFUSAL
-    if finish in _CUTS:
+    if finish is Finish.LENGTH or finish is Finish.FILTER:
         return finish
     return Finish.CALLS if called else finish or Finish.OTHER
 
 
-def _list_calls(message: object) -> list[object]:
+def _list_calls(said: object) -> list[Any]:
     """Return the entries of `tool_calls`, or the one of the older `function_call`."""
-    if not isinstance(message, Mapping):
-        return []
-    entries = message.get("tool_calls")
-    if entries is None or entries == []:
-        older = message.get("function_call")
-        return [{"index": 0, "function": older}] if older else []
-    if not isinstance(entries, list):
-        raise ModelProtocolError(f"the model's answer has tool_calls that are no list but {show(entries)}")
-    return entries
+    message = as_object(said) or {}
+    entries = as_list(message.get("tool_calls") or [])
+    if entries is None:
+        raise ModelProtocolError(f"the model's answer has tool_calls that are no list: {show(said)}")
+    older = message.get("function_call")
+    return [{"index": 0, "function": older}] if older and not entries else entries
 
 
 def _close(call: PartialCall, identity: str, fault: str | None) -> ToolCall:
-    notes = []
+    notes: list[str] = []
     if identity != call.id:
         notes.append(f"the server's call id {call.id!r} was made unique" if call.id else "the server sent no call id")
     if call.value:
@@ -231,23 +222,15 @@ def _read_text(content: object) -> str:
         return ""
     if isinstance(content, str):
         return content
-    if isinstance(content, list):  # Mistral sends parts
-        return "".join(
-            part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)
-        )
-    raise ModelProtocolError(f"the model's words are no text but {show(content)}")
+    parts = as_list(content)  # Mistral sends parts
+    if parts is None:
+        raise ModelProtocolError(f"the model's words are no text but {show(content)}")
+    return "".join(as_text((as_object(part) or {}).get("text")) for part in parts)
 
 
 def _join(before: Json, more: Any) -> Any:
     """Return an extra that came in pieces as one: text and lists grow, all else is replaced."""
     if isinstance(before, str) and isinstance(more, str):
         return before + more
-    if isinstance(before, list) and isinstance(more, list):
-        return [*before, *more]
-    return more
-
-
-def show(value: object) -> str:
-    """Return a value as an error message shows it: the beginning."""
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:200]}…"
+    first, second = as_list(before), as_list(more)
+    return [*first, *second] if first is not None and second is not None else more

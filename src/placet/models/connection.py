@@ -18,6 +18,7 @@ import anyio
 import httpx2
 
 from placet.errors import ConfigurationError, ModelError, ModelProtocolError, ModelRequestError, ModelUnavailableError
+from placet.models.decoded import as_object, as_text
 
 RETRIES: Final = 2
 """How often a request is sent again after a time-out, a lost connection, 408, 409, 429 or 5xx."""
@@ -233,27 +234,26 @@ def check_key(key: str) -> str:
 
 def _find_error(body: object) -> object:
     """Return the error that a body or an event of a stream holds, or None."""
-    if not isinstance(body, Mapping):
-        return None
-    if body.get("type") == "error" and "error" not in body:  # Responses says it flat
-        return {key: value for key, value in body.items() if key != "type"}
-    response = body.get("response")
-    return body.get("error") or (response.get("error") if isinstance(response, Mapping) else None)
+    whole = as_object(body) or {}
+    if whole.get("type") == "error" and "error" not in whole:  # Responses says it flat
+        return {key: value for key, value in whole.items() if key != "type"}
+    return whole.get("error") or (as_object(whole.get("response")) or {}).get("error")
+
+
+def _unwrap_error(body: object) -> Mapping[str, Any] | None:
+    whole = as_object(body)
+    return as_object(whole.get("error", whole)) if whole is not None else None
 
 
 def _read_message(body: object) -> str:
     """Return the words of an error's body, or an empty text."""
-    error = body.get("error", body) if isinstance(body, Mapping) else None
-    message = error.get("message") if isinstance(error, Mapping) else None
-    return message if isinstance(message, str) else ""
+    return as_text((_unwrap_error(body) or {}).get("message"))
 
 
 def _read_code(body: object) -> int | str:
     """Return the status or the code that an error's body names, or an empty text."""
-    error = body.get("error", body) if isinstance(body, Mapping) else None
-    if not isinstance(error, Mapping):
-        return ""
-    codes = [error.get("code"), error.get("status"), error.get("type")]
+    error = _unwrap_error(body) or {}
+    codes: list[object] = [error.get("code"), error.get("status"), error.get("type")]
     for code in codes:
         if isinstance(code, int) and not isinstance(code, bool) and code >= 400:
             return code

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from placet.models.call_arguments import is_object, write_text
+from placet.models.decoded import as_object
 
 CONTRADICTION: Final = "the parts of this call contradict each other, so it cannot be known; make the call again"
 AMBIGUOUS: Final = "it cannot be told which call these arguments belong to; make one call at a time"
@@ -47,35 +48,33 @@ class Fragment:
 
 def read_fragment(entry: object) -> Fragment:
     """Return one entry of `tool_calls` as a fragment, whatever stands in it."""
-    if not isinstance(entry, Mapping):
+    outer = as_object(entry)
+    if outer is None:
         return Fragment(None, "", "", "", value=False, extras={}, fault=CONTRADICTION)
-    function = entry.get("function")
     fault = None
-    if function is None:
-        function = {}
-        fault = NOT_A_FUNCTION if entry.get("type") not in (None, "", "function") else None
-    elif not isinstance(function, Mapping):
-        function, fault = {}, CONTRADICTION
-    index, identity, name, arguments = (
-        entry.get("index"),
-        entry.get("id"),
-        function.get("name"),
-        function.get("arguments"),
-    )
-    extras = {key: value for key, value in entry.items() if key not in _KNOWN_KEYS and value is not None}
+    if outer.get("function") is None:
+        fault = NOT_A_FUNCTION if outer.get("type") not in (None, "", "function") else None
+    elif as_object(outer["function"]) is None:
+        fault = CONTRADICTION
+    function = as_object(outer.get("function")) or {}
+    index, arguments = outer.get("index"), function.get("arguments")
+    extras = {key: value for key, value in outer.items() if key not in _KNOWN_KEYS and value is not None}
     inner = {key: value for key, value in function.items() if key not in _KNOWN_FUNCTION_KEYS and value is not None}
     if inner:
         extras["function"] = inner
-    value = arguments is not None and not isinstance(arguments, str)
     return Fragment(
         index=index if isinstance(index, int) and not isinstance(index, bool) else None,
-        id=identity if isinstance(identity, str) else "" if identity is None else str(identity),
-        name=name if isinstance(name, str) else "" if name is None else str(name),
-        arguments=write_text(arguments) if value else arguments or "",
-        value=value,
+        id=_read_name(outer.get("id")),
+        name=_read_name(function.get("name")),
+        arguments=arguments if isinstance(arguments, str) else "" if arguments is None else write_text(arguments),
+        value=arguments is not None and not isinstance(arguments, str),
         extras=extras,
         fault=fault,
     )
+
+
+def _read_name(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 @dataclass(slots=True)
@@ -97,9 +96,9 @@ class PartialCall:
     id: str
     chunk: int
     name: str = ""
-    pieces: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list[str])
     value: bool = False
-    extras: dict[str, Any] = field(default_factory=dict)
+    extras: dict[str, Any] = field(default_factory=dict[str, Any])
     fault: str | None = None
 
     @property

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from placet.errors import ModelProtocolError
-from placet.models.accumulator import BROKEN_OFF, CUT, read_amount, show
+from placet.models.accumulator import BROKEN_OFF, CUT
 from placet.models.call_arguments import read_object, write_text
 from placet.models.call_ids import make_unique
+from placet.models.decoded import as_amount, as_list, as_object, as_text, show
 from placet.models.fragments import CONTRADICTION, UNNAMED
 from placet.ports import Finish, ModelAnswer
 from placet.values.call import ToolCall
@@ -42,7 +43,7 @@ class _Block:
             case "text_delta":
                 return self._append("text", delta.get("text"))
             case "input_json_delta":
-                self.json.append(_read_string(delta.get("partial_json")))
+                self.json.append(as_text(delta.get("partial_json")))
             case "thinking_delta":
                 self._append("thinking", delta.get("thinking"))
             case "signature_delta":
@@ -71,7 +72,7 @@ class _Block:
         return self.fields
 
     def _append(self, key: str, piece: object) -> str:
-        text = _read_string(piece)
+        text = as_text(piece)
         self.fields[key] = f"{self.fields.get(key) or ''}{text}"
         return text
 
@@ -84,7 +85,7 @@ class MessagesReader:
         self._at: dict[int, _Block] = {}
         self._usage: dict[str, Any] = {}
         self._model = ""
-        self._stop: object = None
+        self._stop = ""
         self._refusal: str | None = None
         self._answered = False
         self._streamed = False
@@ -96,18 +97,19 @@ class MessagesReader:
             ModelProtocolError: It is no event of a message.
         """
         self._streamed = True
-        if not isinstance(event, Mapping):
+        body = as_object(event)
+        if body is None:
             raise ModelProtocolError(f"an event of the model's answer is no object but {show(event)}")
-        match event.get("type"):
+        match body.get("type"):
             case "message_start":
-                self._read_envelope(event.get("message"))
+                self._read_envelope(body.get("message"))
             case "content_block_start":
-                return self._open(event.get("index"), event.get("content_block"))
+                return self._open(body.get("index"), body.get("content_block"))
             case "content_block_delta":
-                return self._extend(event.get("index"), event.get("delta"))
+                return self._extend(body.get("index"), body.get("delta"))
             case "message_delta":
-                self._read_end(event.get("delta"))
-                self._count(event.get("usage"))
+                self._read_end(body.get("delta"))
+                self._count(body.get("usage"))
             case _:
                 pass  # message_stop, content_block_stop, ping, and what is newer than this code
         return ""
@@ -118,10 +120,11 @@ class MessagesReader:
         Raises:
             ModelProtocolError: It is no message.
         """
-        if not isinstance(body, Mapping) or not isinstance(body.get("content"), list):
+        blocks = as_list((as_object(body) or {}).get("content"))
+        if blocks is None:
             raise ModelProtocolError(f"the model's answer is no message but {show(body)}; is this the right URL?")
         self._read_envelope(body)
-        for index, block in enumerate(body["content"]):
+        for index, block in enumerate(blocks):
             self._open(index, block)
         self._read_end(body)
         return self._text()
@@ -136,7 +139,7 @@ class MessagesReader:
         if not self._answered:
             raise ModelProtocolError("the model's answer holds no message, so nothing was said")
         used = [block for block in self._blocks if block.kind == "tool_use"]
-        finish = _FINISH.get(self._stop, Finish.OTHER) if isinstance(self._stop, str) else None
+        finish = _FINISH.get(self._stop, Finish.OTHER) if self._stop else None
         if finish is None and self._streamed and not used:
             raise ModelProtocolError("the model's answer broke off: its stream ended without a stop_reason")
         if finish is Finish.CALLS and not used:
@@ -147,12 +150,10 @@ class MessagesReader:
         elif finish is Finish.REFUSAL:
             fault = CONTRADICTION
         calls = tuple(_close(block, taken, f"{place}_{index}", fault) for index, block in enumerate(used))
-        if finish not in (Finish.LENGTH, Finish.REFUSAL):
-            finish = Finish.CALLS if calls else finish or Finish.OTHER
         return ModelAnswer(
             text=self._text(),
             calls=calls,
-            finish=finish,
+            finish=_weigh(finish, called=bool(calls)),
             refusal=self._refusal,
             usage=read_usage(self._usage),
             model=self._model,
@@ -161,7 +162,7 @@ class MessagesReader:
         )
 
     def _text(self) -> str:
-        return "".join(_read_string(block.fields.get("text")) for block in self._blocks if block.kind == "text")
+        return "".join(as_text(block.fields.get("text")) for block in self._blocks if block.kind == "text")
 
     def _keep_blocks(self) -> Mapping[str, Any] | None:
         """Return the blocks, unless words and then calls say it all."""
@@ -172,56 +173,63 @@ class MessagesReader:
             return None
         return {"blocks": [block.as_kept() for block in self._blocks]}
 
-    def _open(self, index: object, block: object) -> str:
-        if not isinstance(block, Mapping) or not isinstance(block.get("type"), str) or not isinstance(index, int):
-            raise ModelProtocolError(f"a block of the model's answer is none: {show(block)} at {index!r}")
+    def _open(self, index: object, said: object) -> str:
+        block = as_object(said)
+        if block is None or not isinstance(block.get("type"), str) or not isinstance(index, int):
+            raise ModelProtocolError(f"a block of the model's answer is none: {show(said)} at {index!r}")
         opened = _Block(block)
         self._blocks.append(opened)
         self._at[index] = opened
-        return _read_string(block.get("text")) if opened.kind == "text" else ""
+        return as_text(block.get("text")) if opened.kind == "text" else ""
 
-    def _extend(self, index: object, delta: object) -> str:
+    def _extend(self, index: object, said: object) -> str:
         block = self._at.get(index) if isinstance(index, int) else None
-        if block is None or not isinstance(delta, Mapping):
-            raise ModelProtocolError(f"a piece of the model's answer belongs to no block: {show(delta)} at {index!r}")
+        delta = as_object(said)
+        if block is None or delta is None:
+            raise ModelProtocolError(f"a piece of the model's answer belongs to no block: {show(said)} at {index!r}")
         return block.take(delta)
 
-    def _read_envelope(self, message: object) -> None:
-        if not isinstance(message, Mapping):
-            raise ModelProtocolError(f"the model's answer holds no message but {show(message)}")
+    def _read_envelope(self, said: object) -> None:
+        message = as_object(said)
+        if message is None:
+            raise ModelProtocolError(f"the model's answer holds no message but {show(said)}")
         self._answered = True
-        self._model = _read_string(message.get("model"))
+        self._model = as_text(message.get("model"))
         self._count(message.get("usage"))
 
-    def _read_end(self, end: object) -> None:
-        if not isinstance(end, Mapping):
-            return
-        self._stop = end.get("stop_reason") or self._stop
-        details = end.get("stop_details")
-        if isinstance(details, Mapping):
-            self._refusal = _read_string(details.get("explanation") or details.get("category")) or self._refusal
+    def _read_end(self, said: object) -> None:
+        end = as_object(said) or {}
+        self._stop = as_text(end.get("stop_reason")) or self._stop
+        details = as_object(end.get("stop_details")) or {}
+        self._refusal = as_text(details.get("explanation") or details.get("category")) or self._refusal
 
     def _count(self, usage: object) -> None:
-        if isinstance(usage, Mapping):  # a stream's counts grow: what comes later holds
-            self._usage.update({key: value for key, value in usage.items() if value is not None})
+        """Note what was counted. A stream's counts grow: what comes later holds."""
+        self._usage.update({key: value for key, value in (as_object(usage) or {}).items() if value is not None})
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
     """Return what the provider has counted; what comes from its cache is input, too."""
-    cached = read_amount(usage.get("cache_read_input_tokens"))
-    written = read_amount(usage.get("cache_creation_input_tokens"))
+    cached = as_amount(usage.get("cache_read_input_tokens"))
+    written = as_amount(usage.get("cache_creation_input_tokens"))
     return Usage(
-        input_tokens=int(read_amount(usage.get("input_tokens")) + cached + written),
-        output_tokens=int(read_amount(usage.get("output_tokens"))),
+        input_tokens=int(as_amount(usage.get("input_tokens")) + cached + written),
+        output_tokens=int(as_amount(usage.get("output_tokens"))),
         cached_tokens=int(cached),
     )
 
 
+def _weigh(finish: Finish | None, *, called: bool) -> Finish:
+    if finish is Finish.LENGTH or finish is Finish.REFUSAL:
+        return finish
+    return Finish.CALLS if called else finish or Finish.OTHER
+
+
 def _close(block: _Block, taken: set[str], place: str, fault: str | None) -> ToolCall:
     arguments, contradiction = block.read_arguments()
-    sent = _read_string(block.fields.get("id"))
+    sent = as_text(block.fields.get("id"))
     identity = make_unique(sent, taken, place)
-    name = _read_string(block.fields.get("name"))
+    name = as_text(block.fields.get("name"))
     return ToolCall(
         id=identity,
         name=name,
@@ -230,7 +238,3 @@ def _close(block: _Block, taken: set[str], place: str, fault: str | None) -> Too
         provider_state={key: value for key, value in block.fields.items() if key not in _CALL_KEYS} or None,
         note=None if identity == sent else f"the server's call id {sent!r} was made unique",
     )
-
-
-def _read_string(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -164,5 +164,6 @@ def _write(answer: ModelAnswer) -> dict[str, Any]:
 
 
 def _read(said: dict[str, Any]) -> ModelAnswer:
-    fields = {**said, "finish": Finish(said["finish"]), "usage": Usage(**said["usage"])}
-    return ModelAnswer(**{**fields, "calls": tuple(ToolCall(**call) for call in said["calls"])})
+    fields: dict[str, Any] = {**said, "finish": Finish(said["finish"]), "usage": Usage(**said["usage"])}
+    fields["calls"] = tuple(ToolCall(**call) for call in said["calls"])
+    return ModelAnswer(**fields)

@@ -48,7 +48,7 @@ class ResponsesHistory:
 
 
 def _write_call(call: ToolCall, call_id: str, *, own: bool) -> dict[str, Any]:
-    extras = call.provider_state if own and call.provider_state else {}
+    extras: Mapping[str, Any] = call.provider_state if own and call.provider_state else {}
     return {
         **extras,
         "type": "function_call",

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from placet.errors import ModelProtocolError
-from placet.models.accumulator import BROKEN_OFF, CUT, FILTERED, read_amount, show
+from placet.models.accumulator import BROKEN_OFF, CUT, FILTERED
 from placet.models.call_arguments import write_text
 from placet.models.call_ids import make_unique
+from placet.models.decoded import as_amount, as_list, as_object, as_text, show
 from placet.models.fragments import CONTRADICTION, UNNAMED
 from placet.ports import Finish, ModelAnswer
 from placet.values.call import ToolCall
@@ -26,6 +27,7 @@ class ResponsesReader:
 
     def __init__(self) -> None:
         self._body: Mapping[str, Any] | None = None
+        self._items: list[Mapping[str, Any]] = []
         self._done: list[Mapping[str, Any]] = []
 
     def add(self, event: object) -> str:
@@ -34,15 +36,16 @@ class ResponsesReader:
         Raises:
             ModelProtocolError: It is no event of a response.
         """
-        if not isinstance(event, Mapping):
+        body = as_object(event)
+        if body is None:
             raise ModelProtocolError(f"an event of the model's answer is no object but {show(event)}")
-        kind = event.get("type")
+        kind = body.get("type")
         if kind == "response.output_text.delta":
-            return _read_string(event.get("delta"))
+            return as_text(body.get("delta"))
         if kind == "response.output_item.done":
-            self._done.append(_check_item(event.get("item")))
+            self._done.append(_check_item(body.get("item")))
         elif kind in _ENDS:
-            self.read(event.get("response"))
+            self.read(body.get("response"))
         return ""
 
     def read(self, body: object) -> str:
@@ -51,12 +54,13 @@ class ResponsesReader:
         Raises:
             ModelProtocolError: It is no response.
         """
-        if not isinstance(body, Mapping) or not isinstance(body.get("output"), list):
+        response = as_object(body)
+        output = as_list(response.get("output")) if response is not None else None
+        if response is None or output is None:
             raise ModelProtocolError(f"the model's answer is no response but {show(body)}; is this the right URL?")
-        for item in body["output"]:
-            _check_item(item)
-        self._body = body
-        return _read_texts(body["output"], "output_text", "text")
+        self._body = response
+        self._items = [_check_item(item) for item in output]
+        return _read_texts(self._items, "output_text", "text")
 
     def finish(self, taken: set[str], place: str, provider: str) -> ModelAnswer:
         """Return what was said; see `ChatAccumulator.finish`.
@@ -64,22 +68,21 @@ class ResponsesReader:
         Raises:
             ModelProtocolError: There is no answer, or it broke off, or it has not ended.
         """
-        body = self._body if self._body is not None else {"output": []}
-        items = body["output"] or self._done
+        body: Mapping[str, Any] = self._body if self._body is not None else {}
+        items = self._items or self._done
         said = [item for item in items if item["type"] == "function_call"]
         finish, fault = self._read_end(body, called=bool(said))
         refusal = _read_texts(items, "refusal", "refusal")
         if refusal:
             finish, fault = Finish.REFUSAL, CONTRADICTION
         calls = tuple(self._close(item, taken, f"{place}_{position}", fault) for position, item in enumerate(said))
-        usage = body.get("usage")
         return ModelAnswer(
             text=_read_texts(items, "output_text", "text"),
             calls=calls,
             finish=finish,
             refusal=refusal or None,
-            usage=read_usage(usage) if isinstance(usage, Mapping) else Usage(),
-            model=_read_string(body.get("model")),
+            usage=read_usage(as_object(body.get("usage")) or {}),
+            model=as_text(body.get("model")),
             provider=provider,
             provider_state=_keep_items(items),
         )
@@ -96,15 +99,15 @@ class ResponsesReader:
             case "completed" | None:
                 return (Finish.CALLS if called else Finish.STOP), None
             case "incomplete":
-                details = body.get("incomplete_details")
-                if isinstance(details, Mapping) and details.get("reason") == "content_filter":
+                details = as_object(body.get("incomplete_details")) or {}
+                if details.get("reason") == "content_filter":
                     return Finish.FILTER, FILTERED
                 return Finish.LENGTH, CUT
             case status:
                 raise ModelProtocolError(f"the model's answer has the status {status!r}, so there is none to read")
 
     def _close(self, item: Mapping[str, Any], taken: set[str], place: str, fault: str | None) -> ToolCall:
-        sent, name, arguments = _read_string(item.get("call_id")), _read_string(item.get("name")), item.get("arguments")
+        sent, name, arguments = as_text(item.get("call_id")), as_text(item.get("name")), item.get("arguments")
         text = arguments if isinstance(arguments, str) else "" if arguments is None else write_text(arguments)
         streamed = [done for done in self._done if done.get("id") == item.get("id") and done["type"] == "function_call"]
         if any(done.get("arguments") != arguments or done.get("name") != item.get("name") for done in streamed):
@@ -126,12 +129,11 @@ class ResponsesReader:
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
     """Return what the provider has counted."""
-    details = usage.get("input_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
+    details = as_object(usage.get("input_tokens_details")) or {}
     return Usage(
-        input_tokens=int(read_amount(usage.get("input_tokens"))),
-        output_tokens=int(read_amount(usage.get("output_tokens"))),
-        cached_tokens=int(read_amount(cached)),
+        input_tokens=int(as_amount(usage.get("input_tokens"))),
+        output_tokens=int(as_amount(usage.get("output_tokens"))),
+        cached_tokens=int(as_amount(details.get("cached_tokens"))),
     )
 
 
@@ -151,19 +153,14 @@ def _keep_items(items: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     return {"items": kept}
 
 
-def _check_item(item: object) -> Mapping[str, Any]:
-    if not isinstance(item, Mapping) or not isinstance(item.get("type"), str):
-        raise ModelProtocolError(f"an item of the model's answer is none: {show(item)}")
+def _check_item(said: object) -> Mapping[str, Any]:
+    item = as_object(said)
+    if item is None or not isinstance(item.get("type"), str):
+        raise ModelProtocolError(f"an item of the model's answer is none: {show(said)}")
     return item
 
 
 def _read_texts(items: Sequence[Mapping[str, Any]], kind: str, key: str) -> str:
-    contents = [item.get("content") for item in items if item["type"] == "message"]
-    parts = [part for content in contents if isinstance(content, list) for part in content]
-    return "".join(
-        _read_string(part.get(key)) for part in parts if isinstance(part, Mapping) and part.get("type") == kind
-    )
-
-
-def _read_string(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    contents = [as_list(item.get("content")) or [] for item in items if item["type"] == "message"]
+    parts = [as_object(part) or {} for content in contents for part in content]
+    return "".join(as_text(part.get(key)) for part in parts if part.get("type") == kind)
