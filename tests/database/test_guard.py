@@ -3,15 +3,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+from google.protobuf.message import DecodeError
+from postgast import PgQueryError, parse
+from postgast import pg_query_pb2 as pb
+from postgast.walk import unwrap_node
 
 from placet.database.answer import Fix, SqlRefusal
 from placet.database.caps import Caps
 from placet.database.facts import Facts, Measure, Unparsable
 from placet.database.guard import Guard, Passed
-from placet.database.libpg import PostgastParser
+from placet.database.libpg import PostgastParser, _Reader
 from placet.database.relation import OpenData, Relation
 from placet.database.rules import RULES, Rule
 from tests.database.sandbox_cases import LEFT_TO_THE_DATABASE, OPEN, POLICY, POSTGRES_CASES, Case
@@ -196,6 +200,34 @@ def test_a_refusal_says_how_to_write_it(sql: str, hint: str) -> None:
     assert hint in (answer.hint or "")
 
 
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("SELECT 'x'::shop.text", "type_not_allowed"),
+        ("SELECT 'x'::SETOF text", "type_not_allowed"),
+        ("SELECT 1 FROM orders WHERE id OPERATOR(shop.=) ANY (SELECT id FROM orders)", "operator_not_allowed"),
+        ("SELECT id FROM orders ORDER BY id USING OPERATOR(shop.<)", "operator_not_allowed"),
+        ("SELECT name FROM counties ORDER BY name COLLATE shop.c", "collation_not_allowed"),
+        ("SELECT * FROM orders TABLESAMPLE shop.bernoulli (5)", "sample_not_allowed"),
+        ("SELECT shop.orders.id FROM shop.orders", "long_column"),
+        ("SELECT * FROM postgres.shop.orders", "unknown_relation"),
+        ("SELECT TREAT(1 AS pg_sleep)", "function_not_allowed"),
+        ("SELECT COLLATION FOR ('a')", "function_not_allowed"),
+        ("SELECT (SELECT c FROM counties c LIMIT 1).wipe", "unknown_column"),
+        ("SELECT (ARRAY[c])[1].wipe FROM counties c", "unknown_column"),
+    ],
+)
+def test_what_names_a_schema_or_calls_by_another_way_is_refused(sql: str, code: str) -> None:
+    assert refuse(sql).code == code
+
+
+def test_a_node_that_the_reader_cannot_unwrap_is_reported() -> None:
+    tree = parse("SELECT 1")
+    tree.stmts[0].stmt.select_stmt.target_list.append(pb.Node.FromString(b"\xfa\xff\x03\x00"))
+
+    assert "Node" in _Reader("SELECT 1").read(tree).nodes
+
+
 class _Broken:
     def measure(self, _: str) -> Measure | Unparsable:
         return Measure(1, 0, 0)
@@ -257,10 +289,32 @@ TOWERS: Final = (
 )
 """Texts that are as deep as they are long."""
 
+
+def depth_of(node: Any) -> int:
+    below = [unwrap_node(item) for field, value in node.ListFields() if field.message_type for item in
+             (value if field.is_repeated else [value])]  # fmt: skip
+    return 1 + max(map(depth_of, below), default=0)
+
+
+@pytest.mark.parametrize("tower", TOWERS)
+def test_the_tokens_never_promise_a_flatter_tree_than_there_is(tower: str) -> None:
+    """A sub-select is three nodes and two tokens, and there is nothing steeper."""
+    for n in range(40, 3, -1):
+        sql = eval(tower, {"n": n})  # noqa: S307 - our own words
+        try:
+            depth = depth_of(parse(sql))
+        except (PgQueryError, DecodeError):
+            continue
+        measure = PostgastParser().measure(sql)
+        assert isinstance(measure, Measure)
+        assert depth <= measure.nesting * 2 + 12
+        return
+
+
 IN_A_SMALL_THREAD: Final = """
 import sys, threading
 from placet.database.guard import Guard
-from placet.database.libpg import PostgastParser
+from placet.database.libpg import PostgastParser, _Reader
 from tests.database.sandbox_cases import OPEN
 
 guard = Guard(PostgastParser(), OPEN)

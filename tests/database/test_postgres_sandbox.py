@@ -243,7 +243,7 @@ async def test_a_server_that_is_deaf_keeps_nobody_waiting(server: PostgresServer
     pool = PostgresPool(server.dsn("llm_ro"), SMALL_CAPS)
 
     async def sleep(wire: Wire) -> Rows:
-        await wire.send(statement(b"SELECT pg_sleep(5)"))
+        await wire.send(statement(b"SELECT pg_sleep(20)"))
         return Rows(columns=(), rows=())
 
     started = time.monotonic()
@@ -253,6 +253,23 @@ async def test_a_server_that_is_deaf_keeps_nobody_waiting(server: PostgresServer
 
     assert isinstance(answer, SqlRefusal)
     assert took < SMALL_CAPS.timeout.total_seconds() + SLACK
+    assert await count_active(server) == 0
+
+
+async def count_active(server: PostgresServer) -> int:
+    """Return how many queries of the role still run, when that stays so for two seconds."""
+    async with await psycopg.AsyncConnection.connect(server.dsn(), autocommit=True) as connection:
+        count = 0
+        for _ in range(20):
+            cursor = await connection.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE usename = 'llm_ro' AND state = 'active'"
+            )
+            row = await cursor.fetchone()
+            count = row[0] if row else 0
+            if count == 0:
+                break
+            await asyncio.sleep(0.1)
+        return count
 
 
 async def test_a_caller_that_goes_away_leaves_nothing_behind(server: PostgresServer, sandbox: PostgresSandbox) -> None:
@@ -263,16 +280,7 @@ async def test_a_caller_that_goes_away_leaves_nothing_behind(server: PostgresSer
         await task
 
     assert (await read(sandbox, "SELECT 1")).rows == ((1,),)
-    async with await psycopg.AsyncConnection.connect(server.dsn()) as connection:
-        for _ in range(20):
-            cursor = await connection.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE usename = 'llm_ro' AND state = 'active'"
-            )
-            if await cursor.fetchone() == (0,):
-                return
-            await connection.rollback()
-            await asyncio.sleep(0.1)
-    pytest.fail("the query is still running")
+    assert await count_active(server) == 0
 
 
 async def test_more_queries_than_connections_wait_their_turn(server: PostgresServer) -> None:
@@ -370,13 +378,13 @@ async def test_what_the_guard_stops_the_database_stops_too(
 
 
 async def test_a_setting_of_one_query_is_gone_in_the_next(server: PostgresServer) -> None:
-    async with open_sandbox(server, Caps(connections=1)) as opened:
+    async with open_sandbox(server, Caps(connections=1, timeout=timedelta(seconds=2))) as opened:
         unguard(opened)
         await read(opened, "SELECT set_config('statement_timeout', '0', false), set_config('search_path', 'hr', false)")
         await asyncio.sleep(0.1)
         answer = await read(opened, "SELECT current_setting('statement_timeout'), current_setting('search_path')")
 
-    assert answer.rows == (("3s", '"shop", "pg_temp"'),)
+    assert answer.rows == (("2s", '"shop", "pg_temp"'),)
 
 
 async def test_backslashes_are_read_as_the_parser_reads_them(server: PostgresServer) -> None:
