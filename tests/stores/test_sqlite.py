@@ -35,6 +35,7 @@ from placet.testing.store_samples import (
 )
 from placet.values.audit import AuditKind
 from placet.values.effect import Claimed, EffectState
+from placet.values.principal import Principal
 
 KEY = b"an audit key of thirty-two bytes"
 INTENT = an_entry(AuditKind.INTENT)
@@ -176,6 +177,22 @@ async def test_appends_of_one_tick_share_one_commit_on_the_loops_thread(store: S
 
     await asyncio.gather(*(store.append(an_entry()) for _ in range(50)))
 
+    assert trace.threads("COMMIT") == [threading.get_ident()]
+
+
+async def test_a_read_commits_only_what_would_change_its_answer(store: SqliteStore) -> None:
+    store.state_principal(Principal("c17", {"support"}))
+    assert await store.find_principal("c17") is not None
+    trace = Trace(store)
+    store.queue(an_entry())
+    await store.find_principal("c17")
+    await store.usage([a_take()], NOW)
+    await store.find_effect("run_1:1.0")
+    await store.find_approval(id="apr_1")
+    assert not trace.threads("COMMIT")
+
+    store.open_run(a_run(), a_lease())
+    assert await store.load_run("run_1") is not None
     assert trace.threads("COMMIT") == [threading.get_ident()]
 
 

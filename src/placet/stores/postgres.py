@@ -68,6 +68,8 @@ class PostgresStore:
         self._key = key
         self._pool_size = pool_size
         self._open: _Open | None = None
+        self._runs_queued = 0
+        self._principals_queued = 0
 
     @property
     def lost(self) -> int:
@@ -95,6 +97,7 @@ class PostgresStore:
             raise
         writer = PostgresWriter(pool, Chain(self._key, f"postgres_{secrets.token_hex(8)}"), frontier)
         self._open = _Open(os.getpid(), pool, writer)
+        self._runs_queued = self._principals_queued = 0
 
     async def close(self) -> None:
         """Commit what is queued and disconnect.
@@ -118,24 +121,38 @@ class PostgresStore:
             raise StoreError("the PostgreSQL store was opened before a fork: await store.open() in the child")
         return self._open
 
-    async def _read(self, query: Callable[[Connection], Awaitable[T]]) -> T:
-        """Return what a question finds, after all that was asked for before."""
+    async def _read(self, query: Callable[[Connection], Awaitable[T]], after: int = 0) -> T:
+        """Return what a question finds.
+
+        Args:
+            query: The question.
+            after: The ticket of what was queued and would change the answer.
+        """
         now = self._now()
-        if not now.writer.is_idle:
+        if not now.writer.has_done(after):
             await now.writer.submit(None)
         with mapped("read"):
             async with now.pool.connection() as connection:
                 return await query(connection)
 
+    async def _read_log(self, query: Callable[[Connection], Awaitable[T]]) -> T:
+        """Return what a question to the audit log finds, after all that was asked for before."""
+        now = self._now()
+        if not now.writer.is_idle:
+            await now.writer.submit(None)
+        return await self._read(query)
+
     # ── runs ──────────────────────────────────────────────────────────────────────────
 
     def open_run(self, run: StoredRun, lease: Lease) -> None:
         """Queue a new run, owned by its lease. A run of this id that exists stays as it is."""
-        self._now().writer.queue(Operation(apply=lambda state: state.open_run(run, lease), runs=(run.id,)))
+        self._runs_queued = self._now().writer.queue(
+            Operation(apply=lambda state: state.open_run(run, lease), runs=(run.id,))
+        )
 
     def journal(self, lease: Lease, entry: str) -> None:
         """Queue what has happened in a run; dropped when the lease no longer holds."""
-        self._now().writer.queue(
+        self._runs_queued = self._now().writer.queue(
             Operation(apply=lambda state: state.add_to_journal(lease, entry), runs=(lease.run_id,))
         )
 
@@ -205,7 +222,7 @@ class PostgresStore:
         Raises:
             StoreError: The store cannot be read.
         """
-        return await self._read(lambda connection: postgres_reads.find_run(connection, run_id))
+        return await self._read(lambda connection: postgres_reads.find_run(connection, run_id), self._runs_queued)
 
     async def list_runs(
         self, *, statuses: Sequence[RunStatus] = (), principal_id: str | None = None, limit: int = 100
@@ -215,7 +232,9 @@ class PostgresStore:
         Raises:
             StoreError: The store cannot be read.
         """
-        return await self._read(lambda connection: postgres_reads.list_runs(connection, statuses, principal_id, limit))
+        return await self._read(
+            lambda connection: postgres_reads.list_runs(connection, statuses, principal_id, limit), self._runs_queued
+        )
 
     # ── approvals ─────────────────────────────────────────────────────────────────────
 
@@ -344,13 +363,13 @@ class PostgresStore:
         """
         selection = Selection(run_id, principal_id, tool)
         if last is not None:
-            for record in await self._read(lambda it: postgres_reads.read_last(it, selection, last)):
+            for record in await self._read_log(lambda it: postgres_reads.read_last(it, selection, last)):
                 yield record
             return
         number = 0
         while True:
             after = number
-            number, records = await self._read(lambda it: postgres_reads.read_after(it, selection, after))  # noqa: B023 - awaited before it changes
+            number, records = await self._read_log(lambda it: postgres_reads.read_after(it, selection, after))  # noqa: B023 - awaited before it changes
             if not records:
                 return
             for record in records:
@@ -362,7 +381,7 @@ class PostgresStore:
         Raises:
             StoreError: The store cannot be read.
         """
-        return await self._read(lambda connection: postgres_reads.verify(connection, self._key, heads))
+        return await self._read_log(lambda connection: postgres_reads.verify(connection, self._key, heads))
 
     async def heads(self) -> Sequence[AuditHead]:
         """Return the last record of every chain.
@@ -370,7 +389,7 @@ class PostgresStore:
         Raises:
             StoreError: The store cannot be read.
         """
-        return await self._read(postgres_reads.find_heads)
+        return await self._read_log(postgres_reads.find_heads)
 
     # ── the rest ──────────────────────────────────────────────────────────────────────
 
@@ -381,7 +400,7 @@ class PostgresStore:
             StoreError: Its attributes are no JSON, or the store is not open.
         """
         row = principal_row(principal)
-        self._now().writer.queue(Operation(principal=row))
+        self._principals_queued = self._now().writer.queue(Operation(principal=row))
 
     async def find_principal(self, principal_id: str) -> Principal | None:
         """Return what was last said of a principal, or None.
@@ -389,7 +408,9 @@ class PostgresStore:
         Raises:
             StoreError: The store cannot be read.
         """
-        return await self._read(lambda connection: postgres_reads.find_principal(connection, principal_id))
+        return await self._read(
+            lambda connection: postgres_reads.find_principal(connection, principal_id), self._principals_queued
+        )
 
     async def is_demo(self) -> bool:
         """Return whether the store is marked as a demo.

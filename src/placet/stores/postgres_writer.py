@@ -121,6 +121,8 @@ class PostgresWriter:
         self._frontier = frontier
         self._is_chain_known = True
         self._pending: list[Item] = []
+        self._taken = 0
+        self._done = 0
         self._owed: StoreError | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -129,9 +131,18 @@ class PostgresWriter:
         """Whether all that was asked for is committed."""
         return not self._pending and self._task is None
 
-    def queue(self, item: AuditEntry | Operation) -> None:
-        """Add to the batch at hand; committed with the next awaited verb."""
+    def queue(self, item: AuditEntry | Operation) -> int:
+        """Add to the batch at hand; committed with the next awaited verb.
+
+        Returns:
+            A ticket: `has_done` tells with it whether that has come.
+        """
         self._pending.append(item)
+        return self._taken + len(self._pending)
+
+    def has_done(self, ticket: int) -> bool:
+        """Return whether what was queued is committed, or lost."""
+        return self._done >= ticket
 
     def append(self, entries: Sequence[AuditEntry]) -> "asyncio.Future[None]":
         """Add records to the batch at hand, and return when they are committed."""
@@ -155,6 +166,7 @@ class PostgresWriter:
                 items = self._next_batch()
                 if not self._settle_debt(items):
                     await self._write_batch(items)
+                self._done += len(items)
                 for item in items:
                     if isinstance(item, Verb):
                         item.resolve()
@@ -172,6 +184,7 @@ class PostgresWriter:
                 end = place + 1
                 break
         items, self._pending = self._pending[:end], self._pending[end:]
+        self._taken += len(items)
         return items
 
     def _settle_debt(self, items: Sequence[Item]) -> bool:

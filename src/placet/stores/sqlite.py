@@ -82,6 +82,8 @@ class SqliteStore:
         self._path = Path(path)
         self._key = key
         self._open: _Open | None = None
+        self._runs_queued = 0
+        self._principals_queued = 0
 
     @property
     def lost(self) -> int:
@@ -97,6 +99,7 @@ class SqliteStore:
         """
         if self._open is None:
             self._open = await asyncio.to_thread(self._begin)
+            self._runs_queued = self._principals_queued = 0
 
     async def close(self) -> None:
         """Commit what is queued and close the file.
@@ -124,12 +127,18 @@ class SqliteStore:
         if now.pid != os.getpid():
             _INHERITED.append(now)
             now = self._open = self._begin()
+            self._runs_queued = self._principals_queued = 0
         return now
 
-    async def _read(self, query: Callable[[Execute], T]) -> T:
-        """Return what a query by an index finds, after all that was asked for before."""
+    async def _read(self, query: Callable[[Execute], T], after: int = 0) -> T:
+        """Return what a query by an index finds.
+
+        Args:
+            query: The query.
+            after: The ticket of what was queued and would change the answer.
+        """
         now = self._now()
-        if not now.writer.is_idle:
+        if not now.writer.has_done(after):
             await now.writer.submit(None)
         try:
             return query(now.reader.execute)
@@ -155,11 +164,13 @@ class SqliteStore:
 
     def open_run(self, run: StoredRun, lease: Lease) -> None:
         """Queue a new run, owned by its lease. A run of this id that exists stays as it is."""
-        self._now().writer.queue(lambda transaction: sqlite_runs.open_run(transaction, run, lease))
+        self._runs_queued = self._now().writer.queue(lambda transaction: sqlite_runs.open_run(transaction, run, lease))
 
     def journal(self, lease: Lease, entry: str) -> None:
         """Queue what has happened in a run; dropped when the lease no longer holds."""
-        self._now().writer.queue(lambda transaction: sqlite_runs.add_to_journal(transaction, lease, entry))
+        self._runs_queued = self._now().writer.queue(
+            lambda transaction: sqlite_runs.add_to_journal(transaction, lease, entry)
+        )
 
     async def suspend_run(
         self, lease: Lease, snapshot: str, approvals: Sequence[ApprovalRequest], entries: Sequence[AuditEntry],
@@ -221,7 +232,7 @@ class SqliteStore:
         Raises:
             StoreError: The store cannot be read.
         """
-        return await self._read(lambda execute: sqlite_runs.find_run(execute, run_id))
+        return await self._read(lambda execute: sqlite_runs.find_run(execute, run_id), self._runs_queued)
 
     async def list_runs(
         self, *, statuses: Sequence[RunStatus] = (), principal_id: str | None = None, limit: int = 100
@@ -401,7 +412,9 @@ class SqliteStore:
             StoreError: Its attributes are no JSON, or the store is not open.
         """
         row = principal_row(principal)
-        self._now().writer.queue(lambda transaction: transaction.execute(_STATE_PRINCIPAL, row))
+        self._principals_queued = self._now().writer.queue(
+            lambda transaction: transaction.execute(_STATE_PRINCIPAL, row)
+        )
 
     async def find_principal(self, principal_id: str) -> Principal | None:
         """Return what was last said of a principal, or None.
@@ -409,7 +422,9 @@ class SqliteStore:
         Raises:
             StoreError: The store cannot be read.
         """
-        row = await self._read(lambda execute: execute(_FIND_PRINCIPAL, (principal_id,)).fetchone())
+        row = await self._read(
+            lambda execute: execute(_FIND_PRINCIPAL, (principal_id,)).fetchone(), self._principals_queued
+        )
         return None if row is None else read_principal(row)
 
     async def is_demo(self) -> bool:

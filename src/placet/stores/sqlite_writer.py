@@ -111,6 +111,8 @@ class SqliteWriter:
         self._durable = False
         self._scheduled: asyncio.AbstractEventLoop | None = None
         self._handed = 0
+        self._taken = 0
+        self._done = 0
         self._commits = 0
         self._thread.start()
 
@@ -121,9 +123,18 @@ class SqliteWriter:
         """Whether all that was asked for is committed."""
         return not self._pending and not self._handed
 
-    def queue(self, item: AuditEntry | Work) -> None:
-        """Add to the batch at hand; committed with the next awaited verb."""
+    def queue(self, item: AuditEntry | Work) -> int:
+        """Add to the batch at hand; committed with the next awaited verb.
+
+        Returns:
+            A ticket: `has_done` tells with it whether that has come.
+        """
         self._pending.append(item)
+        return self._taken + len(self._pending)
+
+    def has_done(self, ticket: int) -> bool:
+        """Return whether what was queued is committed, or lost."""
+        return self._done >= ticket
 
     def append(self, entries: Sequence[AuditEntry]) -> "asyncio.Future[None]":
         """Add records to the batch at hand, and return when they are committed."""
@@ -163,6 +174,7 @@ class SqliteWriter:
         items, self._pending = self._pending, []
         durable, self._durable = self._durable, False
         self._scheduled = None
+        self._taken += len(items)
         if durable or self._handed or not self._lock.acquire(blocking=False):
             self._hand_over(_Batch(items, durable, loop))
             return
@@ -174,9 +186,7 @@ class SqliteWriter:
             return
         finally:
             self._lock.release()
-        for item in items:
-            if isinstance(item, Verb):
-                item.resolve()
+        self._finish(items)
         if self._commits >= CHECKPOINT_AFTER:
             self._commits = 0
             self._jobs.put(_Job.CHECKPOINT)
@@ -187,7 +197,11 @@ class SqliteWriter:
 
     def _deliver(self, batch: _Batch) -> None:
         self._handed -= 1
-        for item in batch.items:
+        self._finish(batch.items)
+
+    def _finish(self, items: Sequence[Item]) -> None:
+        self._done += len(items)
+        for item in items:
             if isinstance(item, Verb):
                 item.resolve()
 
@@ -307,7 +321,7 @@ class SqliteWriter:
             batch.loop.call_soon_threadsafe(self._deliver, batch)
         except RuntimeError:
             # Their loop is closed: nobody waits any more.
-            self._handed -= 1
+            self._deliver(batch)
 
     def _checkpoint(self) -> None:
         """Write the WAL back into the file: most of it beside the writers, the rest alone.
