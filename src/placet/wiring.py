@@ -32,6 +32,7 @@ from placet.runtime.explain import Explanation, explain
 from placet.runtime.hooks import Hooks
 from placet.runtime.keys import Keys, read_or_make_secret
 from placet.runtime.patience import see_through
+from placet.runtime.report import make_report
 from placet.runtime.site import Emit
 from placet.runtime.telemetry import Telemetry
 from placet.runtime.world import AuditSink, World
@@ -403,6 +404,17 @@ class Agent:
         """
         await self.open()
         return await explain(self.world, tool, arguments, self._state(principal))
+
+    async def report(self, run_id: str) -> JsonObject | None:
+        """Return the report of a run as a tree, redacted; None when nothing is known of it.
+
+        It is for operators: who may see it is the host application's to say.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        await self.open()
+        return await make_report(self.world, run_id)
 
     # ── life ──────────────────────────────────────────────────────────────────────────
 

@@ -122,3 +122,21 @@ def test_what_was_never_begun_cannot_be_settled(placet: Placet) -> None:
 
     assert ended.code == 3
     assert "run_0:1.0" in ended.err
+
+
+def test_the_report_of_a_run_is_printed_as_json_or_written_as_a_page(placet: Placet) -> None:
+    run = placet("ask", "where is 8842?", "--as", "c17", "--json").data["run_id"]
+
+    printed = placet("runs", "show", run, "--report").data
+    written = placet("runs", "show", run, "--html", "report.html", "--lang", "pt")
+
+    assert [child["kind"] for child in printed["tree"]["children"]] == ["model", "tool", "model"]
+    assert (written.code, written.out) == (0, "")
+    assert '<html lang="pt-BR">' in (placet.folder / "report.html").read_text("utf-8")
+
+
+def test_a_report_that_cannot_be_made_or_written_says_so(placet: Placet) -> None:
+    run = placet("ask", "where is 8842?", "--as", "c17", "--json").data["run_id"]
+
+    assert placet("runs", "show", "run_nope", "--report").code == 3
+    assert placet("runs", "show", run, "--html", "no/such/folder.html").code == 2

@@ -41,8 +41,8 @@ def test_strings_and_comments_hold_no_words() -> None:
 
 @pytest.mark.parametrize("text", ["/**/", "'", '"', "[", "`", "/*", "--", "'a''", "((", "a."])
 def test_no_text_takes_long_to_read(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     is_query(text * 2_500 + "x")
     tokens((text * 10_000)[:10_000])
 
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 5  # what grows with the square of the text takes minutes

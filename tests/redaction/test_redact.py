@@ -51,6 +51,16 @@ def test_declared_fields_go_by_name_at_any_depth_and_by_the_end_of_a_path() -> N
     }
 
 
+def test_a_declared_path_counts_wherever_its_end_stands() -> None:
+    value: Json = {"order": {"Customer": {"tax_id": 1}, "tax_id": 2}}
+
+    assert DECLARED.value(value) == {"order": {"Customer": {"tax_id": "[redacted]"}, "tax_id": 2}}
+
+
+def test_a_letter_in_disguise_hides_no_name_from_the_first_glance() -> None:
+    assert PLAIN.json_text('{"p\\u0061ssword":"x"}') == '{"password":"[redacted]"}'
+
+
 def test_a_value_is_copied_and_not_changed() -> None:
     value: Json = {"args": {"api_key": "sk-TEST-123", "items": [1]}}
     copy = PLAIN.value(value)
@@ -144,7 +154,12 @@ def test_what_is_nested_too_deep_is_not_kept() -> None:
     for _ in range(50_000):
         nested = [nested]
 
+    objects: Any = {"password": "hunter2"}
+    for _ in range(50_000):
+        objects = {"a": objects}
+
     assert "hunter2" not in str(PLAIN.value(nested))
+    assert "hunter2" not in str(PLAIN.value(objects))
     assert "hunter2" not in PLAIN.json_text("[" * 50_000 + '{"password":"hunter2"}' + "]" * 50_000)
 
 

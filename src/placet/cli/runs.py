@@ -1,6 +1,7 @@
 """`placet runs`: which tasks there are, how far they are, and going on with what nobody owns."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,7 +15,9 @@ from placet.cli.layout import GAP, labelled, table
 from placet.cli.present import present, refusal
 from placet.cli.progress import watch
 from placet.cli.requests import moment
+from placet.errors import ConfigurationError
 from placet.ports import StoredRun
+from placet.runtime.report_html import render_report
 from placet.values.approval import ApprovalStatus
 from placet.values.decision import Reason
 from placet.values.effect import EffectState
@@ -27,6 +30,7 @@ from placet.words.messages import (
     EFFECT_STATES,
     NO_RUN,
     NO_RUNS,
+    NO_WRITING,
     NOBODY_OWNS,
     OWNED,
     RUN_ENDED,
@@ -62,8 +66,17 @@ async def list_runs(
 
 
 @command(runs, "show")
-async def show_run(door: Door, run_id: RunId) -> Ended:
+async def show_run(
+    door: Door,
+    run_id: RunId,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the report there, as one page.")
+    ] = None,
+    report: Annotated[bool, typer.Option("--report", help="Print the report, a tree, as JSON.")] = False,
+) -> Ended:
     """Show one run: what was asked, how far it is, what it waits for. `placet audit show` tells every call."""
+    if html is not None or report:
+        return await _report(door, run_id, html)
     store = door.agent.store
     await store.expire_approvals(door.agent.world.clock.now())
     stored = await store.load_run(run_id)
@@ -99,6 +112,29 @@ def resume(door: Door, run_id: RunId) -> Ended:
     if outcome.reason is Reason.EFFECT_RUNNING and stored.lease_until is not None:
         return refusal(door, outcome, door.say(OWNED, until=moment(door, stored.lease_until)))
     return refusal(door, outcome)
+
+
+async def _report(door: Door, run_id: str, page: Path | None) -> Ended:
+    """Write the report of a run as a page, or print it as JSON."""
+    made = await door.agent.report(run_id)
+    if made is None:
+        return _missing(door, run_id)
+    if page is None:
+        door.screen.data(made)
+        return Exit.OK
+    _write(door, page, render_report(made, door.language))
+    if door.screen.as_json:
+        door.screen.data({"html": str(page)})
+    else:
+        door.screen.note(Text(f"{GAP}{page}", style="dim"))
+    return Exit.OK
+
+
+def _write(door: Door, page: Path, text: str) -> None:
+    try:
+        page.write_text(text, "utf-8")
+    except OSError as error:
+        raise ConfigurationError(door.say(NO_WRITING, path=str(page))) from error
 
 
 def _missing(door: Door, run_id: str) -> Failure:

@@ -4,19 +4,23 @@ The role is the boundary, so it is looked at before the first query, on the serv
 it is, what it owns, and every right that it has, by whichever way it got it.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, LiteralString, TypeAlias
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, TypeAlias
 
 from postgast import PgQueryError, parse
 from psycopg import AsyncConnection, Error
-from psycopg.sql import SQL, Composed, Identifier
+from psycopg.sql import Identifier
 
 from placet.database.relation import Relation
 from placet.errors import ConfigurationError
 
 _Connection: TypeAlias = "AsyncConnection[tuple[Any, ...]]"
 
+_NAME: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _SHOWN: Final = 5
 PARSER_MAJOR: Final = 18
 """Whose grammar the parser knows; what a newer server adds is refused."""
@@ -47,72 +51,6 @@ _POWERS: Final = {
     "rolreplication": ("may replicate", "NOREPLICATION"),
 }
 
-_MEMBERSHIPS: Final = """
-SELECT granted.rolname FROM pg_auth_members m JOIN pg_roles granted ON granted.oid = m.roleid
-JOIN pg_roles member ON member.oid = m.member WHERE member.rolname = %(role)s ORDER BY 1
-"""
-_OWNED: Final = """
-SELECT format('%%I.%%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE pg_get_userbyid(c.relowner) = %(role)s AND n.nspname !~ '^pg_(toast|temp)'
-UNION ALL SELECT format('function %%I.%%I', n.nspname, p.proname) FROM pg_proc p
-JOIN pg_namespace n ON n.oid = p.pronamespace WHERE pg_get_userbyid(p.proowner) = %(role)s
-UNION ALL SELECT format('schema %%I', nspname) FROM pg_namespace WHERE pg_get_userbyid(nspowner) = %(role)s
-UNION ALL SELECT format('database %%I', datname) FROM pg_database WHERE pg_get_userbyid(datdba) = %(role)s
-ORDER BY 1
-"""
-_WRITABLE: Final = """
-SELECT format('%%I.%%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-AND n.nspname !~ '^pg_(toast|temp)' AND (has_table_privilege(%(role)s, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
-OR has_any_column_privilege(%(role)s, c.oid, 'INSERT, UPDATE')) ORDER BY 1
-"""
-_SEQUENCES: Final = """
-SELECT format('%%I.%%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE CASE WHEN c.relkind = 'S' THEN has_sequence_privilege(%(role)s, c.oid, 'USAGE, UPDATE') ELSE false END ORDER BY 1
-"""
-_CREATABLE: Final = """
-SELECT format('schema %%I', nspname) FROM pg_namespace
-WHERE has_schema_privilege(%(role)s, oid, 'CREATE') AND nspname !~ '^pg_(toast|temp)'
-UNION ALL SELECT format('temporary tables in %%I', current_database())
-WHERE has_database_privilege(%(role)s, current_database(), 'TEMP')
-UNION ALL SELECT format('schemas in %%I', current_database())
-WHERE has_database_privilege(%(role)s, current_database(), 'CREATE') ORDER BY 1
-"""
-_READABLE: Final = """
-SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-AND n.nspname !~ '^pg_(toast|temp)' AND has_schema_privilege(%(role)s, n.oid, 'USAGE')
-AND (has_table_privilege(%(role)s, c.oid, 'SELECT') OR has_any_column_privilege(%(role)s, c.oid, 'SELECT'))
-ORDER BY 1, 2
-"""
-_EXECUTABLE: Final = """
-SELECT n.nspname, p.proname, e.extname, p.prosecdef FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-LEFT JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-LEFT JOIN pg_extension e ON e.oid = d.refobjid
-WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
-AND has_schema_privilege(%(role)s, n.oid, 'USAGE') AND has_function_privilege(%(role)s, p.oid, 'EXECUTE') ORDER BY 1, 2
-"""
-_VIEWS: Final = """
-SELECT n.nspname, c.relname, pg_get_viewdef(c.oid),
-coalesce(c.reloptions::text[] && ARRAY['security_barrier=true', 'security_barrier=on'], false)
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'v'
-"""
-_POLICIES: Final = """
-SELECT format('%%I.%%I', schemaname, tablename) FROM pg_policies
-WHERE coalesce(qual, '') || coalesce(with_check, '') LIKE '%%current_setting%%' ORDER BY 1
-"""
-_SETTINGS: Final = """
-SELECT coalesce((SELECT split_part(entry, '=', 2) FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole,
-unnest(s.setconfig) entry WHERE r.rolname = %(role)s AND s.setdatabase IN (0, (SELECT oid FROM pg_database
-WHERE datname = current_database())) AND entry LIKE 'temp_file_limit=%%' ORDER BY s.setdatabase DESC LIMIT 1),
-(SELECT setting FROM pg_settings WHERE name = 'temp_file_limit')), current_setting('server_version_num')::int / 10000
-"""
-_ROW_FUNCTIONS: Final = """
-SELECT DISTINCT p.proname FROM pg_proc p JOIN pg_type t ON t.oid = p.proargtypes[0]
-WHERE p.pronargs >= 1 AND p.pronargs - p.pronargdefaults <= 1 AND (t.typtype IN ('c', 'd') OR t.typname IN
-('record', 'any', 'anyelement', 'anynonarray', 'anycompatible', 'anycompatiblenonarray'))
-"""
-
 
 async def load_row_functions(connection: _Connection) -> frozenset[str]:
     """Return the names of functions that a dot after a row may call.
@@ -122,7 +60,7 @@ async def load_row_functions(connection: _Connection) -> frozenset[str]:
     Raises:
         ConfigurationError: The catalog cannot be read.
     """
-    return frozenset(name for (name,) in await _rows(connection, _ROW_FUNCTIONS, {}))
+    return frozenset(name for (name,) in await _rows(connection, "row_functions", {}))
 
 
 async def audit_role(
@@ -162,10 +100,7 @@ def say(findings: Iterable[Finding]) -> str:
 
 
 async def _audit_powers(connection: _Connection, role: str) -> list[Finding]:
-    columns = SQL(", ").join(Identifier(name) for name in _POWERS)
-    found = await _rows(
-        connection, SQL("SELECT {} FROM pg_roles WHERE rolname = %(role)s").format(columns), {"role": role}
-    )
+    found = await _rows(connection, "powers", {"role": role})
     if not found:
         raise ConfigurationError(f"there is no role {role!r} on this server; `placet sql setup` says how to make it")
     quoted = Identifier(role).as_string(None)
@@ -175,7 +110,7 @@ async def _audit_powers(connection: _Connection, role: str) -> list[Finding]:
         for (name, (what, mend)), has in zip(_POWERS.items(), found[0], strict=True)
         if has
     ]  # fmt: skip
-    groups = [name for (name,) in await _rows(connection, _MEMBERSHIPS, {"role": role})]
+    groups = [name for (name,) in await _rows(connection, "memberships", {"role": role})]
     if groups:
         mend = f"REVOKE {', '.join(Identifier(name).as_string(None) for name in groups)} FROM {quoted};"
         findings.append(Finding("member", f"the role {role!r} is a member of {_list(groups)}", True, mend))
@@ -184,12 +119,12 @@ async def _audit_powers(connection: _Connection, role: str) -> list[Finding]:
 
 async def _audit_rights(connection: _Connection, role: str) -> list[Finding]:
     questions = (
-        ("owner", _OWNED, "owns", "ALTER … OWNER TO another role;"),
-        ("writes", _WRITABLE, "may write", "REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON … FROM the role and PUBLIC;"),
-        ("sequences", _SEQUENCES, "may draw from", "REVOKE ALL ON SEQUENCE … FROM the role and PUBLIC;"),
-        ("creates", _CREATABLE, "may create", "REVOKE CREATE ON SCHEMA …, REVOKE TEMP ON DATABASE … FROM PUBLIC;"),
+        ("owner", "owned", "owns", "ALTER … OWNER TO another role;"),
+        ("writes", "writable", "may write", "REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON … FROM the role and PUBLIC;"),
+        ("sequences", "sequences", "may draw from", "REVOKE ALL ON SEQUENCE … FROM the role and PUBLIC;"),
+        ("creates", "creatable", "may create", "REVOKE CREATE ON SCHEMA …, REVOKE TEMP ON DATABASE … FROM PUBLIC;"),
     )
-    findings = []
+    findings: list[Finding] = []
     for code, question, verb, mend in questions:
         found = [str(name) for (name,) in await _rows(connection, question, {"role": role})]
         if found:
@@ -200,10 +135,10 @@ async def _audit_rights(connection: _Connection, role: str) -> list[Finding]:
 async def _audit_reading(connection: _Connection, role: str, relations: Sequence[Relation]) -> list[Finding]:
     opened = {(relation.schema, relation.name) for relation in relations}
     schemas = {relation.schema for relation in relations}
-    readable = [(str(schema), str(name)) for schema, name in await _rows(connection, _READABLE, {"role": role})]
+    readable = [(str(schema), str(name)) for schema, name in await _rows(connection, "readable", {"role": role})]
     outside = [f"{schema}.{name}" for schema, name in readable if schema not in schemas]
     beside = [f"{schema}.{name}" for schema, name in readable if schema in schemas and (schema, name) not in opened]
-    findings = []
+    findings: list[Finding] = []
     if outside:
         message = f"the role {role!r} may read {_list(outside)}, where nothing is open"
         findings.append(Finding("reads", message, True, "REVOKE SELECT ON … FROM the role and PUBLIC;"))
@@ -214,7 +149,7 @@ async def _audit_reading(connection: _Connection, role: str, relations: Sequence
 
 
 async def _audit_calling(connection: _Connection, role: str, granted: frozenset[str]) -> list[Finding]:
-    found = await _rows(connection, _EXECUTABLE, {"role": role})
+    found = await _rows(connection, "executable", {"role": role})
     callable_ = [
         f"{schema}.{name}" + (f" (extension {extension})" if extension else " (SECURITY DEFINER)" if definer else "")
         for schema, name, extension, definer in found
@@ -233,7 +168,7 @@ async def _audit_views(connection: _Connection, relations: Sequence[Relation]) -
     opened = {(relation.schema, relation.name) for relation in relations}
     leaky = [
         f"{schema}.{name}"
-        for schema, name, definition, has_barrier in await _rows(connection, _VIEWS, {})
+        for schema, name, definition, has_barrier in await _rows(connection, "views", {})
         if (schema, name) in opened and not has_barrier and _filters(str(definition))
     ]
     findings = [
@@ -241,7 +176,7 @@ async def _audit_views(connection: _Connection, relations: Sequence[Relation]) -
                 f"ALTER VIEW {name} SET (security_barrier);")
         for name in leaky
     ]  # fmt: skip
-    policies = [str(name) for (name,) in await _rows(connection, _POLICIES, {})]
+    policies = [str(name) for (name,) in await _rows(connection, "policies", {})]
     if policies:
         message = (
             f"row-level security of {_list(policies)} rests on a setting, and only the guard keeps it from being set"
@@ -253,8 +188,8 @@ async def _audit_views(connection: _Connection, relations: Sequence[Relation]) -
 
 
 async def _audit_settings(connection: _Connection, role: str) -> list[Finding]:
-    temp_file_limit, version = (await _rows(connection, _SETTINGS, {"role": role}))[0]
-    findings = []
+    temp_file_limit, version = (await _rows(connection, "settings", {"role": role}))[0]
+    findings: list[Finding] = []
     if str(temp_file_limit) in ("-1", ""):
         mend = f"ALTER ROLE {Identifier(role).as_string(None)} SET temp_file_limit = '64MB';  -- as a superuser"
         message = f"the role {role!r} has no temp_file_limit: one recursion may fill the disk until its time is up"
@@ -274,16 +209,22 @@ def _filters(definition: str) -> bool:
     return bool(select.HasField("where_clause") or select.HasField("having_clause") or select.op > 1)
 
 
-async def _rows(
-    connection: _Connection, question: LiteralString | Composed, values: dict[str, Any]
-) -> list[tuple[Any, ...]]:
+async def _rows(connection: _Connection, question: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
     try:
-        cursor = await connection.execute(question, values)
+        cursor = await connection.execute(_questions()[question], values)
         return await cursor.fetchall()
     except Error as error:
         raise ConfigurationError(
             f"the role cannot be audited: {str(error).strip()}; give a connection that may read the catalog"
         ) from error
+
+
+@cache
+def _questions() -> dict[str, bytes]:
+    """Return the questions to the catalog, by the names that they have in `sql/audit.sql`."""
+    text = files("placet.database").joinpath("sql", "audit.sql").read_text(encoding="utf-8")
+    _, *parts = _NAME.split(text)
+    return {name: sql.encode() for name, sql in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def _list(names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ wildcard is added here, so that `%` finds nothing instead of everything.
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Final
@@ -57,6 +57,7 @@ class Parameter:
         is_optional: Whether it may be null, and left out.
         default: What it is when it is left out, or None.
         has_default: Whether there is one.
+        compiled: The pattern, made ready.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Parameter:
     is_optional: bool = False
     default: Json = None
     has_default: bool = False
-    _compiled: re.Pattern[str] | None = field(default=None, compare=False, repr=False)
+    compiled: re.Pattern[str] | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_required(self) -> bool:
@@ -167,7 +168,7 @@ def _make(
         pattern=pattern,
         choices=choices,
         is_optional=is_optional,
-        _compiled=compiled,
+        compiled=compiled,
     )
     if "default" not in parts:
         return parameter
@@ -177,9 +178,7 @@ def _make(
         parameter.accept(default)
     except ValueError as error:
         raise ConfigurationError(f"{where}: the default of {name!r} is not one of its values: {error}") from error
-    return Parameter(
-        **{slot: getattr(parameter, slot) for slot in Parameter.__slots__} | {"default": default, "has_default": True}
-    )
+    return replace(parameter, default=default, has_default=True)
 
 
 def _bounds(kind: str, parts: Mapping[str, str], what: str) -> tuple[float | None, float | None]:
@@ -274,7 +273,7 @@ def _accept_text(parameter: Parameter, value: Json) -> Json:
     least, most = _whole(parameter.minimum), _whole(parameter.maximum)
     if not least <= len(value) <= most:
         raise ValueError(f"{parameter.name} must have from {least} to {most} characters")
-    if parameter._compiled and not parameter._compiled.fullmatch(value):  # noqa: SLF001 - of this very module
+    if parameter.compiled and not parameter.compiled.fullmatch(value):
         raise ValueError(f"{parameter.name} must match {parameter.pattern}")
     return value
 

@@ -17,7 +17,7 @@ The extra `postgres`.
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final, Self
+from typing import Self
 
 from psycopg.sql import Identifier
 
@@ -55,8 +55,6 @@ class PostgresSandbox:
         ConfigurationError: Nothing is open.
     """
 
-    dialect: Final = "postgres"
-
     def __init__(  # noqa: PLR0913 - each is a choice of its own
         self, dsn: str, relations: Iterable[Relation], *, functions: Iterable[str] = (),
         search_path: tuple[str, ...] | None = None, time_zone: str = "UTC", caps: Caps | None = None,
@@ -82,6 +80,11 @@ class PostgresSandbox:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    @property
+    def dialect(self) -> str:
+        """Which SQL is spoken."""
+        return "postgres"
 
     @property
     def data(self) -> OpenData:

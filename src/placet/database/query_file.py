@@ -98,7 +98,7 @@ class Statement:
     effect: Effect = Effect.READ
     parameters: tuple[Parameter, ...] = ()
     binds: tuple[Bind, ...] = ()
-    variants: dict[str, dict[str, str]] = field(default_factory=dict)
+    variants: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     returns_one: bool = False
     rows: int | None = None
     roles: frozenset[str] | None = None
@@ -107,8 +107,8 @@ class Statement:
     approval: str | None = None
     waiver: str | None = None
     redact: frozenset[str] = frozenset()
-    progress: dict[str, str] = field(default_factory=dict)
-    answer: dict[str, str] = field(default_factory=dict)
+    progress: dict[str, str] = field(default_factory=dict[str, str])
+    answer: dict[str, str] = field(default_factory=dict[str, str])
     where: str = ""
 
 

@@ -34,15 +34,17 @@ def find(use: NameUse, data: OpenData) -> Relation | None:
 
 def is_one_query(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
     """One statement, and it reads."""
-    if not facts.statements:
-        yield Objection("empty", "there is no query", Fix.SQL, "write one SELECT")
-    elif len(facts.statements) > 1:
-        message = f"these are {len(facts.statements)} statements; one at a time is run"
-        yield Objection("several_statements", message, Fix.SQL)
-    elif facts.statements != ("SelectStmt",):
-        message = f"this is a statement of the kind {facts.statements[0].removesuffix('Stmt')}"
-        hint = "only SELECT, WITH … SELECT, VALUES and TABLE are run here; nothing can be changed"
-        yield Objection("not_a_query", message, hint=hint)
+    match facts.statements:
+        case ("SelectStmt",):
+            return
+        case ():
+            yield Objection("empty", "there is no query", Fix.SQL, "write one SELECT")
+        case (kind,):
+            message = f"this is a statement of the kind {kind.removesuffix('Stmt')}"
+            hint = "only SELECT, WITH … SELECT, VALUES and TABLE are run here; nothing can be changed"
+            yield Objection("not_a_query", message, hint=hint)
+        case several:
+            yield Objection("several_statements", f"these are {len(several)} statements; one at a time is run", Fix.SQL)
 
 
 def has_known_nodes(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:

@@ -4,6 +4,7 @@ The extra `postgres`.
 """
 
 from collections.abc import Iterator
+from typing import LiteralString
 
 from psycopg.sql import SQL, Composable, Identifier, Literal
 
@@ -60,7 +61,7 @@ def _lines(plan: SandboxPlan) -> Iterator[str]:
         Identifier(name) for name in (plan.role, plan.owner, plan.api_schema, plan.database)
     )
 
-    def say(words: str, **parts: Composable) -> str:
+    def say(words: LiteralString, **parts: Composable) -> str:
         named = {"role": role, "owner": owner, "schema": schema, "database": database, **parts}
         return SQL(words).format(**named).as_string(None)
 

@@ -70,7 +70,7 @@ def as_json(value: object) -> Json:
             return value
         case float():
             return value if math.isfinite(value) else str(value)
-        case bytes() | bytearray() | memoryview():
-            return bytes(value[:10_000]).hex()
+        case bytes():
+            return value[:10_000].hex()
         case _:
             return str(value)

@@ -39,6 +39,8 @@ def size_problem(name: str, arguments: Sequence[Argument]) -> str | None:
                 return f"{name} needs its format written as a text of at most {LONGEST_FORMAT} characters"
         case "generate_series":
             return _series_problem(arguments)
+        case _:
+            pass
     return None
 
 

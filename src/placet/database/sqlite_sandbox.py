@@ -73,8 +73,6 @@ class SqliteSandbox:
         ConfigurationError: There is no such file, or nothing is open.
     """
 
-    dialect: Final = "sqlite"
-
     def __init__(
         self,
         path: Path | str,
@@ -97,6 +95,11 @@ class SqliteSandbox:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    @property
+    def dialect(self) -> str:
+        """Which SQL is spoken."""
+        return "sqlite"
 
     @property
     def data(self) -> OpenData:

@@ -217,17 +217,8 @@ def _returns(query: NamedQuery) -> Any:
         return create_model(query.statement.name, **{name: (kind, ...) for name, kind in fields.items()})  # type: ignore[call-overload]  # its fields are known when it runs
     kinds = tuple(Annotated[_type_of(schema), Field(title=name)] for name, _, schema in query.columns)
     row: Any = tuple[kinds] if kinds else list[Any]  # type: ignore[valid-type]  # its columns are known when it runs
-    return TypedDict(  # type: ignore[operator]  # its rows are known when it runs
-        query.statement.name,
-        {
-            "columns": list[ShownColumn],
-            "rows": list[row],
-            "row_count": int,
-            "truncated": bool,
-            "elapsed_ms": float,
-            "advice": NotRequired[str],
-        },
-    )
+    made: Any = TypedDict  # its rows are known when it runs
+    return made(query.statement.name, {**ShownRows.__annotations__, "rows": list[row]})
 
 
 def _type_of(schema: JsonObject) -> Any:

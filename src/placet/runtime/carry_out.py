@@ -265,6 +265,9 @@ def _body(world: World, permitted: Permitted, code: str, observed: Observed | No
             permitted.ready.attempt.site.span.show(TOOL_RESULT, result)
         if observed.detail:
             detail = redactor.text(observed.detail, known=redactor.secrets_in(permitted.ready.arguments.json))
+    nested = permitted.ready.context.runtime
+    if nested is not None and nested.started:
+        more = f'{more},"nested":{json_text(list(dict.fromkeys(nested.started)))}'
     ms = _milliseconds(world, permitted)
     return permitted.ready.attempt.record.body(code=code, ms=ms, result=result, detail=detail, more=more)
 

@@ -49,9 +49,7 @@ def observe(world: World, ready: Ready, ending: Ending) -> Observed:
             content = error.message if error.hint is None else f"{error.message} ({error.hint})"
             answer = error.message if ready.attempt.site.wants_answer else ""
             call_id = ready.attempt.call.id
-            return Observed(
-                ToolResult(call_id, content or "(no text)", is_error=True, code=error.code, answer=answer)
-            )
+            return Observed(ToolResult(call_id, content or "(no text)", is_error=True, code=error.code, answer=answer))
         case Raised(error=error):
             reference = world.ids.new("err")
             doubt = _DOUBT if ready.tool.spec.has_effect else ""

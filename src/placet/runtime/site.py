@@ -22,6 +22,11 @@ class NestedRuntime(Protocol):
         """The requests that its nested runs wait for."""
         ...
 
+    @property
+    def started(self) -> tuple[str, ...]:
+        """The runs that it has started or gone on with, by id."""
+        ...
+
     async def run(self, agent: Any, question: str) -> Any:
         """Return the outcome of a nested run."""
         ...

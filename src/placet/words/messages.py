@@ -228,6 +228,7 @@ HEADS_DO_NOT_FIT: Final = (
     "The heads in {path} cannot be used: they were edited, belong to another store, or are no exported heads."
 )
 NO_FILE: Final = "The file {path} does not exist."
+NO_WRITING: Final = "The file {path} cannot be written."
 OWNED: Final = "Another process owns this run until {until}."
 RUN_ENDED: Final = "This run has ended: {status}"
 OPTIONAL: Final = "optional"
@@ -242,8 +243,45 @@ COMMAND_LINE: Final = (
     CHAT_OPENS, WHO_ASKED, WHO_ANSWERED, STATE_UNKNOWN, WRONG_CONFIGURATION, NEWER_STORE, FAILED, WHO_ASKS,
     DEMO_ONLY, DEMO_FIX, ROLES_FROM_DIRECTORY, UNKNOWN_PRINCIPAL, NO_APPROVAL, NO_RUN, NO_TOOL,
     NO_TOOL_BUT, NO_EFFECT, OUTCOME_KNOWN, STILL_RUNNING, ALREADY, NEEDS_ROLE, OWN_CALL, NEEDS_APPROVAL,
-    NEEDS_CONFIRMATION, NO_ARGUMENTS, HEADS_DO_NOT_FIT, NO_FILE, OWNED, RUN_ENDED, OPTIONAL, ONE_OF,
+    NEEDS_CONFIRMATION, NO_ARGUMENTS, HEADS_DO_NOT_FIT, NO_FILE, NO_WRITING, OWNED, RUN_ENDED, OPTIONAL, ONE_OF,
     UNDER_A_CONDITION, DONE_OR_FAILED, KEY_FIX,
+)  # fmt: skip
+
+# ── the report of a run ───────────────────────────────────────────────────────────────
+
+NODE_KINDS: Final[Mapping[str, str]] = {
+    "workflow": "workflow",
+    "agent": "agent",
+    "model": "model",
+    "tool": "tool",
+    "stage": "stage",
+    "function": "function",
+    "sequence": "sequence",
+    "loop": "loop",
+    "round": "round",
+    "parallel": "side by side",
+}
+"""What a node of a report is."""
+
+NODE_STATUSES: Final[Mapping[str, str]] = {
+    "done": "done",
+    "error": "failed",
+    "refused": "refused",
+    "stopped": "stopped",
+    "cancelled": "cancelled",
+    "waiting": "waiting for a person",
+    "ready": "ready to go on",
+    "running": "running",
+    "unknown": "outcome unknown",
+}
+"""How far a node of a report is."""
+
+REPORT_TITLE: Final = "Run of {agent}: {status}"
+REPORT_MADE: Final = "Made from the audit log. What is redacted there is redacted here."
+REPORT_TOKENS: Final = "{input} tokens read, {output} written"
+REPORT_LABELS: Final = ("Tokens", "Preview", "Code", "Ended")
+REPORT: Final = (
+    *NODE_KINDS.values(), *NODE_STATUSES.values(), REPORT_TITLE, REPORT_MADE, REPORT_TOKENS, *REPORT_LABELS
 )  # fmt: skip
 
 PLURALS: Final = (CHAIN_INTACT, CHAINS_READ, WAITING_CALLS, CALLS_DONE, TURNS_TAKEN)
@@ -253,5 +291,6 @@ SINGLES: Final = (
     *LAST_WORDS.values(), *REFUSALS.values(), *FAILURES.values(), *RUN_STATUSES.values(), *APPROVAL_STATUSES.values(),
     *EFFECT_STATES.values(), *EFFECTS.values(), *DECISIONS.values(), *KINDS.values(), *ORIGINS.values(), CHAIN_BROKEN,
     ANCHORED, UNANCHORED, EXPIRES, EXPIRES_SOON, CONFIRM, GOODBYE, WARN_HIDDEN, WARN_MIXED, *COLUMNS, *COMMAND_LINE,
+    *REPORT,
 )  # fmt: skip
 """Messages for `say`."""

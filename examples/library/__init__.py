@@ -1,0 +1,1 @@
+"""A small library: is a book there, borrow it, bring it back."""

@@ -1,0 +1,1 @@
+"""A workflow over four agents: plan, explore, review until approved, publish."""
