@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHOP := .placet/shop.db
 
-.PHONY: demo test check slow bench wheel clean
+.PHONY: demo test check slow bench bench-local wheel clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "placet needs Python 3.11 or newer; say make PYTHON=python3.12")'
@@ -41,6 +41,9 @@ slow: $(VENV)/.test ## the proofs that take long
 
 bench: $(VENV)/.test ## what the gate costs, beside the floor
 	$(BIN)/python -m bench
+
+bench-local: $(VENV)/.test ## how often the embedded model is right on the shop's questions
+	$(BIN)/python -m bench.local_model
 
 wheel: $(VENV)/.test ## build the wheel and try it in an empty environment
 	$(BIN)/python scripts/try_wheel.py

@@ -21,7 +21,7 @@ from placet.gate.gate import Gate
 from placet.gate.policy import check_names
 from placet.gate.policy_text import parse_policy
 from placet.models.open import open_model
-from placet.ports import Clock, IdSource, ModelClient, PrincipalDirectory, Store
+from placet.ports import Clock, IdSource, KeepsConnections, ModelClient, PrincipalDirectory, Store
 from placet.runtime.clock import SystemClock, SystemIds
 from placet.runtime.decide import decide
 from placet.runtime.direct import call_directly
@@ -432,12 +432,14 @@ class Agent:
                 self._is_open = True
 
     async def close(self) -> None:
-        """Wait for late endings, commit what is queued, and close the store.
+        """Wait for late endings, commit what is queued, close the store, and the model if the agent has opened it.
 
         Raises:
             StoreError: What was queued could not be stored.
         """
         await self.world.settle_late_endings()
+        if self._opened_model and isinstance(self.model, KeepsConnections):
+            await self.model.close()
         if self._is_open:
             self._is_open = False
             await self.store.close()

@@ -88,8 +88,9 @@ class LocalModel:
         nothing left to choose.
 
         Args:
-            request: The question. Of the transcript only the last message counts, and the prompt not at all:
-                both were tried, and the model chooses worse with them.
+            request: The question. Of the transcript only the last message is sent, and the prompt not at
+                all: only what was seen to help is sent. A question that is understood only after
+                others ("and 8843?") is therefore often not understood.
             on_text: Never called.
 
         Raises:
