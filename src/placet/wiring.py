@@ -117,6 +117,7 @@ class Agent:
     ) -> None:
         defined = definition if isinstance(definition, AgentDefinition) else load_agent(Path(definition))
         self.definition = replace(defined, budget=budget) if budget is not None else defined
+        self._opened_model = model is None or isinstance(model, str)
         self.model: ModelClient | None = self._open_model(model if model is not None else self.definition.model)
         secret = secret if secret is not None else _secret(store)
         keys = Keys.of(secret)

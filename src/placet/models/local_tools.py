@@ -10,8 +10,9 @@ and right tools with right arguments, of the 60 questions of the shop's `tune` s
 | the same, and enumerations | 31 | 28 |
 | the same, and the whole description | 32 | 29 |
 | first sentence, enumerations, the progress sentence in brackets | 34 | 30 |
-| **first sentence, enumerations, the progress sentence after it** | **36** | **32** |
-| the same, and a prompt that names the language | 35 | 31 |
+| first sentence, enumerations, the progress sentence after it | 36 | 32 |
+| **the same, with the English sentence for Romanian** | **37** | **32** |
+| each in its own language, and a prompt that names the language | 35 | 31 |
 | the same without it, and "copied word for word" at every text | 29 | 26 |
 
 `python -m bench.local_model` asks them again, and those that were held out.
