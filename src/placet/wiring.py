@@ -47,6 +47,7 @@ from placet.values.message import AssistantMessage, Message
 from placet.values.outcome import Outcome, Refused, Waiting
 from placet.values.policy import Policy
 from placet.values.principal import Principal
+from placet.values.tool import Isolation, Survival, ToolSpec
 from placet.words.language import guess_language, normalise_language
 
 T = TypeVar("T")
@@ -518,11 +519,31 @@ def _policy(policy: Policy | Path | str | None, product: str) -> Policy | None:
         raise PolicyError(f"the policy {str(policy)!r} cannot be read: {error}") from error
 
 
+def _check_offered(spec: ToolSpec) -> None:
+    """Refuse what a tool may declare and this runtime does not do: nobody may rest on it.
+
+    Raises:
+        ConfigurationError: The tool asks for a process of its own, or for the store's transaction.
+    """
+    if spec.isolation is Isolation.PROCESS:
+        raise ConfigurationError(
+            f"tool {spec.name!r} asks for isolation='process', which this version does not offer; "
+            "start the process yourself, within the tool's timeout"
+        )
+    if spec.survival is Survival.TRANSACTION:
+        raise ConfigurationError(
+            f"tool {spec.name!r} asks for survival='transaction', which this version does not offer; "
+            "use survival='key' with the context's idempotency key, or 'once'"
+        )
+
+
 def _toolset(tools: Toolset | Iterable[Any], definition: AgentDefinition, policy: Policy | None) -> Toolset:
     permits = {name for rule in policy.rules for name in rule.tools} if policy is not None else set[str]()
     toolset = tools if isinstance(tools, Toolset) else Toolset(tools, policy_permits=permits)
     if policy is not None:
         check_names(policy, {tool.name: tool.spec for tool in toolset})
+    for tool in toolset:
+        _check_offered(tool.spec)
     if definition.tools is None:
         return toolset
     missing = [name for name in definition.tools if name not in toolset.names]
