@@ -27,7 +27,7 @@ from placet.tools.toolset import Toolset
 from placet.values.approval import Approval, Confirmation, Preview
 from placet.values.call import ToolCall, ToolResult
 from placet.values.decision import Allow, Deny, NeedsApproval, Reason
-from placet.values.limits import Budget, RateLimit
+from placet.values.limits import Budget, RateLimit, ValueLimit
 from placet.values.message import AssistantMessage, ToolMessage, Transcript, UserMessage
 from placet.values.outcome import Answer, Outcome, PendingApproval, Refused, Stopped, Waiting
 from placet.values.principal import EVERYONE, Principal
@@ -82,6 +82,7 @@ __all__ = [
     "Toolset",
     "Transcript",
     "UserMessage",
+    "ValueLimit",
     "Waiting",
     "__version__",
     "tool",

@@ -19,6 +19,7 @@ from placet.cli.progress import watch
 from placet.values.approval import ApprovalRule, Yes
 from placet.values.decision import Reason
 from placet.values.json import JsonObject
+from placet.values.limits import Limit, RateLimit
 from placet.values.outcome import Refused, Waiting
 from placet.values.principal import EVERYONE
 from placet.values.tool import ToolSpec
@@ -182,8 +183,12 @@ def _roles(spec: ToolSpec) -> str:
 
 
 def _limits(spec: ToolSpec) -> str:
-    """Return how many calls in how long, as `10/min`: the same in every language."""
-    return ", ".join(f"{limit.calls}/{_SPANS.get(limit.per, _seconds(limit.per))}" for limit in spec.limits)
+    """Return how much in how long, as `10/min` or `Σ amount ≤ 500/d`: the same in every language."""
+    return ", ".join(f"{_most(limit)}/{_SPANS.get(limit.per, _seconds(limit.per))}" for limit in spec.limits)
+
+
+def _most(limit: Limit) -> str:
+    return f"{limit.calls}" if isinstance(limit, RateLimit) else f"Σ {limit.argument} ≤ {limit.at_most}"
 
 
 def _seconds(span: timedelta) -> str:

@@ -1,7 +1,52 @@
 """Is there room in every window from which the call would take?"""
 
+from decimal import Decimal, InvalidOperation
+
 from placet.gate.request import GateRequest
 from placet.values.decision import Allow, Decision, Deny, Reason
+from placet.values.effect import Take
+from placet.values.json import Json, JsonObject
+from placet.values.limits import RateLimit
+from placet.values.tool import ToolSpec
+
+
+def what_it_takes(tool: ToolSpec, principal_id: str, arguments: JsonObject) -> tuple[Take, ...] | Deny:
+    """Return what a call takes from which windows, or the refusal for a value that cannot be counted.
+
+    Args:
+        tool: With its limits.
+        principal_id: On whose behalf.
+        arguments: The validated arguments, as they will run.
+    """
+    takes: list[Take] = []
+    for limit in tool.limits:
+        if isinstance(limit, RateLimit):
+            at_most, amount = Decimal(limit.calls), Decimal(1)
+        else:
+            counted = _amount(arguments.get(limit.argument))
+            if counted is None:
+                return Deny(
+                    Reason.INVALID_ARGUMENTS,
+                    f"{limit.argument!r} must be a number, zero or more: it counts towards a limit",
+                    rule=f"{limit} of {tool.name}",
+                )
+            at_most, amount = limit.at_most, counted
+        whose = principal_id if limit.scope == "principal" else "*"
+        key = f"{tool.name}|{whose}|{limit}"
+        takes.append(Take(key=key, at_most=at_most, per=limit.per, amount=amount, rule=f"{limit} of {tool.name}"))
+    return tuple(takes)
+
+
+def _amount(value: Json) -> Decimal | None:
+    """Return a value as it counts: a number, or a number in a text, as decimals are written in JSON."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    # Below zero would give room back.
+    return amount if amount.is_finite() and amount >= 0 else None
 
 
 def check_rate_limit(request: GateRequest) -> Decision:

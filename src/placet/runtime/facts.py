@@ -1,9 +1,9 @@
 """Facts: everything that a check may look at, looked up before it is asked."""
 
-from decimal import Decimal
 from typing import Any
 
 from placet.agent.provenance import trace
+from placet.gate.rate_limit import what_it_takes
 from placet.gate.request import GateRequest
 from placet.runtime.attempt import Ready
 from placet.runtime.look_up import look_up
@@ -11,9 +11,7 @@ from placet.runtime.world import World
 from placet.tools.tool import Tool
 from placet.values.approval import Preview
 from placet.values.decision import Deny
-from placet.values.effect import Take
 from placet.values.json import Json
-from placet.values.principal import Principal
 from placet.values.provenance import Origin, Provenance
 
 
@@ -31,7 +29,9 @@ async def look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
         if isinstance(seen, Deny):
             return seen
         preview = seen
-    takes = _takes(tool, context.principal)
+    takes = what_it_takes(tool.spec, context.principal.id, ready.arguments.json) if tool.spec.limits else ()
+    if isinstance(takes, Deny):
+        return takes
     return GateRequest(
         tool=tool.spec,
         principal=context.principal,
@@ -74,18 +74,3 @@ async def see_preview(world: World, ready: Ready, resource: Any) -> Preview | De
     if isinstance(seen, Deny):
         return seen
     return seen.value if isinstance(seen.value, Preview) else Preview(str(seen.value))
-
-
-def _takes(tool: Tool, principal: Principal) -> tuple[Take, ...]:
-    if not tool.spec.limits:
-        return ()
-    name = tool.spec.name
-    return tuple(
-        Take(
-            key=f"{name}|{principal.id if limit.scope == 'principal' else '*'}|{limit}",
-            at_most=Decimal(limit.calls),
-            per=limit.per,
-            rule=f"{limit} of {name}",
-        )
-        for limit in tool.spec.limits
-    )

@@ -18,7 +18,7 @@ from placet.tools.plan import Execute, Plan, Providers, make_plan
 from placet.tools.raw_arguments import RawForm, plain_dict
 from placet.tools.typed_arguments import TypedForm, form_of_parameters, form_of_type
 from placet.values.approval import ApprovalRule
-from placet.values.limits import RESULT_BYTES, TOOL_TIMEOUT, RateLimit, duration
+from placet.values.limits import RESULT_BYTES, TOOL_TIMEOUT, Limit, RateLimit, ValueLimit, duration, parse_limit
 from placet.values.tool import Authorise, Effect, Isolation, Survival, ToolSpec
 
 Load: TypeAlias = Callable[[Any, Context[Any]], Any]
@@ -39,7 +39,7 @@ class Options(TypedDict, total=False):
 
     roles: Collection[str] | None
     timeout: timedelta | float | str
-    limit: str | RateLimit | Sequence[str | RateLimit]
+    limit: str | Limit | Sequence[str | Limit]
     resource: Load | None
     authorise: Authorise | None
     approval: ApprovalRule | None
@@ -368,9 +368,9 @@ def _spec(declared: Declared, form: RawForm | TypedForm, output: OutputShaper) -
         raise ToolDefinitionError(msg) from error
 
 
-def _limits(limit: str | RateLimit | Sequence[str | RateLimit]) -> tuple[RateLimit, ...]:
-    several = (limit,) if isinstance(limit, str | RateLimit) else limit
-    return tuple(RateLimit.parse(one) if isinstance(one, str) else one for one in several)
+def _limits(limit: str | Limit | Sequence[str | Limit]) -> tuple[Limit, ...]:
+    several = (limit,) if isinstance(limit, str | RateLimit | ValueLimit) else limit
+    return tuple(parse_limit(one) if isinstance(one, str) else one for one in several)
 
 
 def _words(words: Words) -> dict[str, str]:

@@ -21,7 +21,8 @@
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from decimal import Decimal
+from typing import Final, TypeAlias
 
 from placet.errors import ConfigurationError
 
@@ -36,6 +37,9 @@ SYNC_THREADS: Final = 16
 
 _UNITS: Final = {"s": 1, "second": 1, "m": 60, "minute": 60, "h": 3600, "hour": 3600, "d": 86400, "day": 86400}
 _RATE: Final = re.compile(r"(\d+)\s*/\s*(\d*)\s*(second|minute|hour|day|s|m|h|d)s?")
+_VALUE: Final = re.compile(
+    r"(\d+(?:\.\d+)?)\s+of\s+([A-Za-z_]\w*)\s*/\s*(\d*)\s*(second|minute|hour|day|s|m|h|d)s?", re.ASCII
+)
 _SPAN: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(second|minute|hour|day|s|m|h|d)s?")
 
 
@@ -86,10 +90,7 @@ class RateLimit:
         if self.calls < 1:
             msg = f"a limit of {self.calls} calls lets nothing through; remove the tool instead"
             raise ConfigurationError(msg)
-        if self.scope not in ("principal", "tool"):
-            msg = f"unknown scope of a limit: {self.scope!r}; use 'principal' or 'tool'"
-            raise ConfigurationError(msg)
-        duration(self.per)
+        _check_window(self.per, self.scope)
 
     @staticmethod
     def parse(text: str) -> "RateLimit":
@@ -102,10 +103,77 @@ class RateLimit:
         if not found:
             msg = f"not a limit: {text!r}; write it as '10/minute' or '3/15 minutes'"
             raise ConfigurationError(msg)
-        return RateLimit(int(found[1]), timedelta(seconds=int(found[2] or 1) * _UNITS[found[3]]))
+        return RateLimit(int(found[1]), _window(found[2], found[3]))
 
     def __str__(self) -> str:
         return f"{self.calls} calls in {self.per.total_seconds():g} s"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueLimit:
+    """How much of one argument in how long, all calls together, in an exact sliding window.
+
+    Attributes:
+        at_most: What the values may come to, above zero.
+        argument: Whose values are summed up: a number that every call has, zero or more.
+        per: The length of the window.
+        scope: Whose calls are summed up together: `"principal"` (each for itself) or
+            `"tool"` (everybody's).
+
+    Raises:
+        ConfigurationError: It lets nothing through, or has an unknown scope.
+    """
+
+    at_most: Decimal
+    argument: str
+    per: timedelta
+    scope: str = "principal"
+
+    def __post_init__(self) -> None:
+        if not (self.at_most.is_finite() and self.at_most > 0):
+            msg = f"a limit of {self.at_most} of {self.argument!r} lets nothing through; give a number above zero"
+            raise ConfigurationError(msg)
+        _check_window(self.per, self.scope)
+
+    @staticmethod
+    def parse(text: str) -> "ValueLimit":
+        """Return the limit that a text such as `"500 of amount/day"` says.
+
+        Raises:
+            ConfigurationError: The text says no such limit.
+        """
+        found = _VALUE.fullmatch(text.strip())
+        if not found:
+            msg = f"not a limit of a value: {text!r}; write it as '500 of amount/day'"
+            raise ConfigurationError(msg)
+        return ValueLimit(Decimal(found[1]), found[2], _window(found[3], found[4]))
+
+    def __str__(self) -> str:
+        return f"{self.at_most} of {self.argument} in {self.per.total_seconds():g} s"
+
+
+Limit: TypeAlias = RateLimit | ValueLimit
+"""What a tool's calls may come to in a window: so many of them, or so much of one of their arguments."""
+
+
+def parse_limit(text: str) -> Limit:
+    """Return the limit that a text says: `"10/minute"` of calls, `"500 of amount/day"` of a value.
+
+    Raises:
+        ConfigurationError: The text says neither.
+    """
+    return ValueLimit.parse(text) if " of " in text else RateLimit.parse(text)
+
+
+def _window(count: str, unit: str) -> timedelta:
+    return timedelta(seconds=int(count or 1) * _UNITS[unit])
+
+
+def _check_window(per: timedelta, scope: str) -> None:
+    duration(per)
+    if scope not in ("principal", "tool"):
+        msg = f"unknown scope of a limit: {scope!r}; use 'principal' or 'tool'"
+        raise ConfigurationError(msg)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

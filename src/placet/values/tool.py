@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from placet.errors import ToolDefinitionError
 from placet.values.approval import ApprovalRule
 from placet.values.json import JsonObject, canonical
-from placet.values.limits import RESULT_BYTES, TOOL_TIMEOUT, RateLimit
+from placet.values.limits import RESULT_BYTES, TOOL_TIMEOUT, Limit, ValueLimit
 from placet.values.principal import Principal
 
 Authorise: TypeAlias = Callable[[Principal, Any, Any], bool]
@@ -71,7 +71,7 @@ class ToolSpec:
         approval: Whose yes it needs, and when.
         waiver: Why a write needs neither authorisation nor approval. A toolset with a write
             that has none of the three does not build.
-        limits: How many calls in how long.
+        limits: How many calls, or how much of an argument, in how long.
         timeout: Bounds each loading, preview and execution.
         survival: How a write survives a crash.
         isolation: Where its code runs.
@@ -99,7 +99,7 @@ class ToolSpec:
     loads: bool = False
     approval: ApprovalRule | None = None
     waiver: str | None = None
-    limits: tuple[RateLimit, ...] = ()
+    limits: tuple[Limit, ...] = ()
     timeout: timedelta = TOOL_TIMEOUT
     survival: Survival = Survival.ONCE
     isolation: Isolation = Isolation.THREAD
@@ -122,10 +122,24 @@ class ToolSpec:
         if not self.description.strip():
             msg = f"tool {self.name!r} has no description; the model chooses by it: write a docstring"
             raise ToolDefinitionError(msg)
+        for limit in self.limits:
+            if isinstance(limit, ValueLimit):
+                self._check_counted(limit)
         declared = [
             self.name, self.description, self.effect, self.open_world, self.input_schema, self.output_schema
         ]  # fmt: skip
         object.__setattr__(self, "digest", hashlib.sha256(canonical(declared).encode()).hexdigest())
+
+    def _check_counted(self, limit: ValueLimit) -> None:
+        properties, required = self.input_schema.get("properties"), self.input_schema.get("required")
+        form = properties.get(limit.argument) if isinstance(properties, Mapping) else None
+        always = isinstance(required, Sequence) and limit.argument in required
+        if not isinstance(form, Mapping) or not (always or form.get("default") is not None):
+            msg = (
+                f"tool {self.name!r} is limited to {limit}, but {limit.argument!r} is not an argument that every "
+                "call has; name one that is required, or give it a default"
+            )
+            raise ToolDefinitionError(msg)
 
     @property
     def records_intent(self) -> bool:
