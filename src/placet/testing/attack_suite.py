@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from placet.agent.definition import AgentDefinition
 from placet.errors import ConfigurationError
+from placet.gate.rate_limit import what_it_takes
 from placet.models.scripted import ScriptedModel
 from placet.stores.memory import MemoryStore
 from placet.tools.tool import Tool
@@ -248,13 +249,14 @@ async def _unapproved(trial: _Trial) -> None:
 
 
 async def _limited(trial: _Trial) -> None:
-    limits = trial.tool.spec.limits
-    if not limits or trial.tool.spec.approval is not None or trial.tool.spec.has_effect:
+    takes = what_it_takes(trial.tool.spec, trial.insider.id, trial.arguments)
+    counted = [take for take in takes if take.amount] if not isinstance(takes, Deny) else []
+    if not counted or trial.tool.spec.approval is not None or trial.tool.spec.has_effect:
         return
     before = len(trial.runs)
     calls = [(trial.name, dict(trial.arguments))] * MANY
     await trial.agent(ScriptedModel().calls_all(calls).says("ok")).ask("attack", principal=trial.insider)
-    ran, most = len(trial.runs) - before, min(limit.calls for limit in limits)
+    ran, most = len(trial.runs) - before, min(int(take.at_most / take.amount) for take in counted)
     trial.check("limits are exact", holds=ran <= most, what=f"{ran} of {MANY} ran, {most} may")
 
 
