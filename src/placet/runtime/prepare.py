@@ -25,7 +25,7 @@ from placet.runtime.world import World
 from placet.tools.arguments import Arguments
 from placet.tools.context import Context
 from placet.tools.tool import Tool
-from placet.values.approval import ApprovalRequest, Yes
+from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.audit import AuditKind
 from placet.values.call import ToolCall, ToolResult
 from placet.values.decision import Allow, Deny, NeedsApproval, Reason
@@ -229,9 +229,12 @@ async def _decide(world: World, ready: Ready) -> Prepared:
         if isinstance(known, Settled):
             return known
         ready = known
+    elif site.may_have_run and site.approval is not None and site.approval.status is ApprovalStatus.USED:
+        # A read that was begun before a crash: its yes was given to this very call, and it is run again.
+        ready = replace(ready, attempt=replace(attempt, site=replace(site, again=True)))
     facts = await look_up_facts(world, ready)
     decision = facts if isinstance(facts, Deny) else world.gate.decide(facts)
-    if ready.attempt.site.again and not isinstance(decision, Allow):
+    if ready.attempt.site.again and tool.spec.has_effect and not isinstance(decision, Allow):
         # It has begun, and perhaps has changed what the checks look at: nobody knows, and it is said so.
         return await refuse(world, attempt, _ledger_says(Reason.EFFECT_UNKNOWN), AuditKind.OUTCOME)
     if isinstance(facts, Deny):

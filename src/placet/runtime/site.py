@@ -58,8 +58,8 @@ class CallSite:
         runtime: Through what the tool starts nested runs, or None.
         entered: Whether the tool has begun before and was left because a nested run waited.
         span: The span of the call, or None where nothing is traced.
-        again: Whether an effect that is unknown begins again under its own key, as its tool
-            declares that it may: what it took is taken, and whose yes it had is used.
+        again: Whether a call that was begun before a crash begins again under its own key, as
+            its tool declares that it may: what it took is taken, and whose yes it had is used.
     """
 
     run_id: str
