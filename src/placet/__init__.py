@@ -30,6 +30,7 @@ from placet.values.decision import Allow, Deny, NeedsApproval, Reason
 from placet.values.limits import Budget, RateLimit, ValueLimit
 from placet.values.message import AssistantMessage, ToolMessage, Transcript, UserMessage
 from placet.values.outcome import Answer, Outcome, PendingApproval, Refused, Stopped, Waiting
+from placet.values.price import Price
 from placet.values.principal import EVERYONE, Principal
 from placet.values.tool import Effect, ToolSpec
 from placet.wiring import Agent
@@ -64,6 +65,7 @@ __all__ = [
     "PendingApproval",
     "PlacetError",
     "Preview",
+    "Price",
     "Principal",
     "RateLimit",
     "Reason",

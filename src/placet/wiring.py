@@ -9,7 +9,7 @@ result = await agent.ask("Cancel order 8842", principal=Principal("s1", roles={"
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -33,6 +33,7 @@ from placet.runtime.hooks import Hooks
 from placet.runtime.keys import Keys, read_or_make_secret
 from placet.runtime.patience import see_through
 from placet.runtime.report import make_report
+from placet.runtime.pricing import check_prices
 from placet.runtime.site import Emit
 from placet.runtime.telemetry import Telemetry
 from placet.runtime.world import AuditSink, World
@@ -48,6 +49,7 @@ from placet.values.outcome import Outcome, Refused, Waiting
 from placet.values.policy import Policy
 from placet.values.principal import Principal
 from placet.values.tool import Isolation, Survival, ToolSpec
+from placet.values.price import Price
 from placet.words.language import guess_language, normalise_language
 
 T = TypeVar("T")
@@ -81,6 +83,8 @@ class Agent:
         budget: Replaces the definition's.
         agents: Agents that tools may start as nested runs, by their names.
         output: The type of every answer (a pydantic model, dataclass, TypedDict, or the JSON
+        prices: What a million tokens of each model cost, by its id (`Price.per_million(…)`); None in
+            place of a price: what the provider says that it charges. Needed for `Budget.cost`.
             Schema of an object); None for words. `ask` may give another.
         release_unrecorded_reads: Whether a read's result is given out although the store could
             not record it (counted and logged). Off: it is withheld.
@@ -111,6 +115,7 @@ class Agent:
         budget: Budget | None = None,
         agents: "Iterable[Agent]" = (),
         output: Any = None,
+        prices: Mapping[str, Price | None] | None = None,
         release_unrecorded_reads: bool = False,
         telemetry: Telemetry | None = None,
         clock: Clock | None = None,
@@ -143,9 +148,11 @@ class Agent:
             agents={agent.definition.name: agent for agent in agents},
             release_unrecorded_reads=release_unrecorded_reads,
             telemetry=telemetry or Telemetry(),
+            prices=dict(prices or {}),
         )
         self._driver = Driver(world=self.world, agent=self.definition, model=self.model, worker=ids.new("worker"))
         self.contract: Contract | None = make_contract(output) if output is not None else None
+        check_prices(self.world, self.definition.budget, self.model)
         self._logs = EventLogs()
         self._opening = asyncio.Lock()
         self._is_open = False

@@ -25,7 +25,7 @@ def test_as_json_it_is_one_object_and_nothing_else(placet: Placet) -> None:
         "outcome": "answer",
         "text": "order 8842 is shipped",
         "output": None,
-        "usage": {"input_tokens": 0, "output_tokens": 0, "cost": 0.0},
+        "usage": {"input_tokens": 0, "output_tokens": 0, "cost": "0"},
     }
 
 

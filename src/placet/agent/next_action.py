@@ -28,16 +28,20 @@ def next_action(run: Run) -> Action:
 
 
 def spent_budget(run: Run) -> StopReason | None:
-    """Return which bound of the budget forbids to ask the model again, or None."""
-    budget = run.budget
+    """Return which bound of the budget forbids to ask the model again, or None.
+
+    A bound on what cannot be known is spent: answers that nobody has counted or priced would
+    otherwise be free.
+    """
+    budget, usage = run.budget, run.usage
     if run.turn + run.nested_turns >= budget.turns:
         return StopReason.TURNS
     if run.calls + run.nested_calls >= budget.calls:
         return StopReason.CALLS
     if run.seconds >= budget.seconds:
         return StopReason.SECONDS
-    if budget.tokens is not None and run.usage.input_tokens + run.usage.output_tokens >= budget.tokens:
+    if budget.tokens is not None and (usage.uncounted or usage.input_tokens + usage.output_tokens >= budget.tokens):
         return StopReason.TOKENS
-    if budget.cost is not None and run.usage.cost >= budget.cost:
+    if budget.cost is not None and (usage.unpriced or usage.cost >= budget.cost):
         return StopReason.COST
     return None

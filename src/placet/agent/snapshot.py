@@ -40,14 +40,13 @@ def dump_run(run: Run) -> str:
 
 
 def _run_form(run: Run) -> Form:
-    budget = run.budget
     return {
         "version": SNAPSHOT_VERSION,
         "id": run.id,
         "agent": run.agent,
         "principal_id": run.principal_id,
         "language": run.language,
-        "budget": {name: getattr(budget, name) for name in Budget.__slots__},
+        "budget": _budget_form(run.budget),
         "transcript": dump_messages(run.transcript),
         "started_at": run.started_at.isoformat(),
         "turn": run.turn,
@@ -302,4 +301,11 @@ def load_result(text: str) -> ToolResult:
 
 
 def _usage_form(usage: Usage) -> Form:
-    return {name: getattr(usage, name) for name in Usage.__slots__}
+    """Return what was used up, without what is zero."""
+    form = {name: count for name in Usage.__slots__ if (count := getattr(usage, name))}
+    return {**form, "cost": str(usage.cost)} if usage.cost else form
+
+
+def _budget_form(budget: Budget) -> Form:
+    form = {name: getattr(budget, name) for name in Budget.__slots__}
+    return form if budget.cost is None else {**form, "cost": str(budget.cost)}

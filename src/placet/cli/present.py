@@ -140,4 +140,6 @@ def _pending(pending: PendingApproval) -> JsonObject:
 
 
 def _usage(usage: Usage) -> dict[str, Any]:
-    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, "cost": usage.cost}
+    used: dict[str, Any] = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    used["cost"] = format(usage.cost, "f")
+    return {**used, "unpriced": usage.unpriced} if usage.unpriced else used

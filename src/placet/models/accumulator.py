@@ -6,6 +6,7 @@ of calls without any call is a contradiction.
 """
 
 from collections.abc import Collection, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 from placet.errors import ModelProtocolError
@@ -172,13 +173,20 @@ class ChatAccumulator:
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
-    """Return what a server has counted; what it has not counted is 0."""
-    details = as_object(usage.get("prompt_tokens_details")) or {}
+    """Return what a server has counted; what it has not counted is 0.
+
+    Some servers leave reasoning out of `completion_tokens`, but not out of `total_tokens`: what
+    is in neither part of the total was written.
+    """
+    read, written = as_object(usage.get("prompt_tokens_details")), as_object(usage.get("completion_tokens_details"))
+    asked, answered = as_amount(usage.get("prompt_tokens")), as_amount(usage.get("completion_tokens"))
     return Usage(
-        input_tokens=int(as_amount(usage.get("prompt_tokens"))),
-        output_tokens=int(as_amount(usage.get("completion_tokens"))),
-        cached_tokens=int(as_amount(details.get("cached_tokens"))),
-        cost=float(as_amount(usage.get("cost"))),  # OpenRouter says what it charges
+        input_tokens=int(asked),
+        output_tokens=int(max(answered, as_amount(usage.get("total_tokens")) - asked) if asked else answered),
+        cached_tokens=int(as_amount((read or {}).get("cached_tokens"))),
+        written_tokens=int(as_amount((read or {}).get("cache_write_tokens"))),
+        reasoning_tokens=int(as_amount((written or {}).get("reasoning_tokens"))),
+        cost=Decimal(str(as_amount(usage.get("cost")))),  # OpenRouter says what it charges
     )
 
 

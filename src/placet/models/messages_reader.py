@@ -212,10 +212,13 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
     """Return what the provider has counted; what comes from its cache is input, too."""
     cached = as_amount(usage.get("cache_read_input_tokens"))
     written = as_amount(usage.get("cache_creation_input_tokens"))
+    details = as_object(usage.get("output_tokens_details")) or {}
     return Usage(
         input_tokens=int(as_amount(usage.get("input_tokens")) + cached + written),
         output_tokens=int(as_amount(usage.get("output_tokens"))),
         cached_tokens=int(cached),
+        written_tokens=int(written),
+        reasoning_tokens=int(as_amount(details.get("thinking_tokens"))),
     )
 
 

@@ -129,11 +129,13 @@ class ResponsesReader:
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
     """Return what the provider has counted."""
-    details = as_object(usage.get("input_tokens_details")) or {}
+    read, written = as_object(usage.get("input_tokens_details")), as_object(usage.get("output_tokens_details"))
     return Usage(
         input_tokens=int(as_amount(usage.get("input_tokens"))),
         output_tokens=int(as_amount(usage.get("output_tokens"))),
-        cached_tokens=int(as_amount(details.get("cached_tokens"))),
+        cached_tokens=int(as_amount((read or {}).get("cached_tokens"))),
+        written_tokens=int(as_amount((read or {}).get("cache_write_tokens"))),
+        reasoning_tokens=int(as_amount((written or {}).get("reasoning_tokens"))),
     )
 
 

@@ -9,11 +9,12 @@ from placet.agent.definition import AgentDefinition
 from placet.errors import ModelError
 from placet.ports import ModelAnswer, ModelClient, ModelRequest, OnText
 from placet.runtime.hooks import tell_after
+from placet.runtime.pricing import charged
 from placet.runtime.record import json_text, quote
 from placet.runtime.telemetry import RunSpan
 from placet.runtime.world import World
 from placet.values.audit import AuditEntry, AuditKind
-from placet.values.run import Run, StopReason
+from placet.values.run import Run, StopReason, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,11 @@ class Answered:
             parts.append(f',"model":{quote(answer.model)}')
         if usage.input_tokens or usage.output_tokens:
             parts.append(f',"input_tokens":{usage.input_tokens},"output_tokens":{usage.output_tokens}')
-        if usage.cached_tokens:
-            parts.append(f',"cached_tokens":{usage.cached_tokens}')
-        if usage.cost:
-            parts.append(f',"cost":{usage.cost!r}')
+        if usage.cached_tokens or usage.written_tokens:
+            parts.append(f',"cached_tokens":{usage.cached_tokens},"written_tokens":{usage.written_tokens}')
+        if usage.reasoning_tokens:
+            parts.append(f',"reasoning_tokens":{usage.reasoning_tokens}')
+        parts.append(_money_of(usage))
         return "".join([*parts, "}"])
 
 
@@ -108,6 +110,7 @@ async def ask_model(
                 answer = await model.answer(request, on_text)
             else:
                 answer = await _traced(model, request, on_text, span)
+            answer = charged(world, model, answer)
             if world.hooks:
                 await _tell_after(world, run, answer)
     except (ModelError, TimeoutError) as error:
@@ -161,8 +164,16 @@ def end_entry(world: World, run: Run, word: str, asked: Sequence[Answered]) -> A
     text = quote(world.redactor(None).text(run.text)[:2000])
     tokens = run.usage.input_tokens + run.usage.output_tokens
     more = f',"asked":[{_shapes(asked)}]' if asked else ""
-    body = f'{{"text":{text},"turns":{run.turn},"calls":{run.calls},"tokens":{tokens}{more}}}'
+    used = f'"turns":{run.turn},"calls":{run.calls},"tokens":{tokens}{_money_of(run.usage)}'
+    body = f'{{"text":{text},{used}{more}}}'
     return _entry(world, run, AuditKind.ANSWER, word, body)
+
+
+def _money_of(usage: Usage) -> str:
+    """Return what the records tell of money: the cost, and how many answers nobody can count or price."""
+    cost = f',"cost":"{usage.cost:f}"' if usage.cost else ""
+    uncounted = f',"uncounted":{usage.uncounted}' if usage.uncounted else ""
+    return f'{cost}{uncounted},"unpriced":{usage.unpriced}' if usage.unpriced else f"{cost}{uncounted}"
 
 
 def _shapes(asked: Sequence[Answered]) -> str:

@@ -234,6 +234,7 @@ class Nesting:
             threads=outer.threads,
             sinks=outer.sinks,
             losses=outer.losses,
+            prices={**outer.prices, **agent.world.prices},
             tasks=outer.tasks,
             telemetry=outer.telemetry,
             release_unrecorded_reads=outer.release_unrecorded_reads,

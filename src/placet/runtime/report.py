@@ -198,7 +198,6 @@ def _turns(records: Records, run_id: str) -> list[Node]:
 
 
 def _model_node(shape: Mapping[str, Any]) -> Node:
-    usage = {name: shape[name] for name in _USAGE if shape.get(name)}
     return {
         "kind": "model",
         "name": shape.get("model", ""),
@@ -206,7 +205,7 @@ def _model_node(shape: Mapping[str, Any]) -> Node:
         "status": "done",
         "ms": shape["ms"],
         "finish": shape["finish"],
-        "usage": usage,
+        "usage": _used(_usage_of(shape)),
         "children": [],
     }
 
@@ -362,16 +361,21 @@ def _timed(node: Node, began: datetime | None, ended: datetime | None, children:
 
 def _sum_up(node: Node) -> None:
     """Give a node the usage of everything within it."""
-    usage: dict[str, Any] = {}
+    usage = Usage()
     for child in node["children"]:
-        for name, count in child.get("usage", {}).items():
-            usage[name] = usage.get(name, 0) + count
-    if usage:
-        node["usage"] = usage
+        usage += _usage_of(child.get("usage", {}))
+    if usage != Usage():
+        node["usage"] = _used(usage)
+
+
+def _usage_of(told: Mapping[str, Any]) -> Usage:
+    return Usage(**{name: told[name] for name in _USAGE if told.get(name)})
 
 
 def _used(usage: Usage) -> dict[str, Any]:
-    return {name: getattr(usage, name) for name in _USAGE if getattr(usage, name)}
+    """Return what was used up, without what is zero; money as text, which is exact."""
+    used = {name: count for name in _USAGE if (count := getattr(usage, name))}
+    return {**used, "cost": format(usage.cost, "f")} if usage.cost else used
 
 
 def _body(entry: AuditEntry | None) -> dict[str, Any]:

@@ -20,9 +20,11 @@ from placet.words.messages import (
     NODE_KINDS,
     NODE_STATUSES,
     REFUSALS,
+    REPORT_COST,
     REPORT_MADE,
     REPORT_TITLE,
     REPORT_TOKENS,
+    REPORT_UNPRICED,
 )
 
 _STYLE: Final = """
@@ -210,7 +212,12 @@ class _Page:
         usage = _mapping(node.get("usage"))
         if not usage:
             return ""
-        return self._say(REPORT_TOKENS, input=usage.get("input_tokens", 0), output=usage.get("output_tokens", 0))
+        told = [self._say(REPORT_TOKENS, input=usage.get("input_tokens", 0), output=usage.get("output_tokens", 0))]
+        if usage.get("cost"):
+            told.append(self._say(REPORT_COST, cost=str(usage["cost"])))
+        if usage.get("unpriced") and usage.get("cost"):
+            told.append(self._say(REPORT_UNPRICED, count=usage["unpriced"]))
+        return ", ".join(told)
 
 
 def _shown(text: Json) -> str:

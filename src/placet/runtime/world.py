@@ -25,6 +25,7 @@ from placet.values.json import JsonObject
 from placet.values.message import AssistantMessage
 from placet.values.policy import Policy
 from placet.values.principal import Principal
+from placet.values.price import Price
 from placet.values.tool import VisibleTools
 
 _LOG: Final = logging.getLogger("placet")
@@ -85,6 +86,7 @@ class World:
         agents: Agents that tools may start as nested runs, by name.
         redactors: One for each tool, made on first use.
         losses: Counts what could not be recorded, by kind.
+        prices: What tokens cost, by the id of the model; None stands for what its provider says that it charges.
         tasks: Recordings of late endings that are under way.
     """
 
@@ -107,6 +109,7 @@ class World:
     redactors: dict[str, Redactor] = field(default_factory=dict)
     losses: dict[str, int] = field(default_factory=dict)
     tasks: set["asyncio.Task[None]"] = field(default_factory=set)
+    prices: Mapping[str, Price | None] = field(default_factory=dict)
 
     def redactor(self, tool: Tool | None) -> Redactor:
         """Return what keeps the tool's secrets out of records; without a tool, the patterns alone."""

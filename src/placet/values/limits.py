@@ -21,7 +21,7 @@
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Final, TypeAlias
 
 from placet.errors import ConfigurationError
@@ -186,8 +186,10 @@ class Budget:
         parallel: Calls of one turn that run at the same time.
         seconds: One segment, model and tools together. Waiting for a person is free.
         output_bytes: What the tool results of one turn may hold together, in UTF-8.
-        tokens: Tokens read and written, as the providers count them. None: no bound.
-        cost: Money, in the currency of the prices that were configured. None: no bound.
+        tokens: Tokens read and written, as the providers count them. An answer that nobody has
+            counted ends the run. None: no bound.
+        cost: Money, in the currency of the prices that were given (`Agent(…, prices=…)`); numbers
+            and texts become `Decimal`. An answer that nobody can price ends the run. None: no bound.
 
     Raises:
         ConfigurationError: A bound is not above zero.
@@ -199,14 +201,26 @@ class Budget:
     seconds: float = 120.0
     output_bytes: int = 200_000
     tokens: int | None = None
-    cost: float | None = None
+    cost: Decimal | None = None
 
     def __post_init__(self) -> None:
         for name in ("turns", "calls", "parallel", "seconds", "output_bytes", "tokens", "cost"):
             bound = getattr(self, name)
+        if self.cost is not None:
+            object.__setattr__(self, "cost", _money(self.cost))
             if bound is not None and bound <= 0:
                 msg = f"a budget of {bound} {name} lets nothing happen; give a number above zero"
                 raise ConfigurationError(msg)
 
 
 WORKFLOW_BUDGET: Final = Budget(turns=50, calls=150, seconds=600.0)
+def _money(value: object) -> Decimal:
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if isinstance(value, bool) or not amount.is_finite():
+        raise ConfigurationError(f"a budget of {value!r} cost is no amount of money; write it as '0.50'")
+    return amount
+
+

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from placet.values.call import ToolCall, ToolResult
 from placet.values.json import Json, JsonObject
@@ -13,6 +14,8 @@ from placet.values.message import Transcript
 
 SNAPSHOT_VERSION = 1
 """Version of the JSON form. A change of the form raises it and adds a step to `migrate`."""
+
+_NOTHING: Final = Decimal(0)
 
 
 class RunStatus(StrEnum):
@@ -52,19 +55,42 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What the providers have counted, summed over a run and its nested runs."""
+    """What the providers have counted, summed over a run and its nested runs.
+
+    Attributes:
+        input_tokens: Read, from a cache or not.
+        output_tokens: Written, reasoning included.
+        cached_tokens: Of those read: from the provider's cache.
+        written_tokens: Of those read: put into the provider's cache.
+        reasoning_tokens: Of those written: reasoning.
+        cost: Money, in the currency of the prices that were given. Numbers and texts become `Decimal`.
+        uncounted: Answers whose tokens nobody has counted.
+        unpriced: Answers of which nobody knows what they cost.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
-    cost: float = 0.0
+    written_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost: Decimal = _NOTHING
+    uncounted: int = 0
+    unpriced: int = 0
+
+    def __post_init__(self) -> None:
+        if type(self.cost) is not Decimal:  # what is stored, and what a test writes down
+            object.__setattr__(self, "cost", Decimal(str(self.cost)))
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cached_tokens=self.cached_tokens + other.cached_tokens,
+            written_tokens=self.written_tokens + other.written_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
             cost=self.cost + other.cost,
+            uncounted=self.uncounted + other.uncounted,
+            unpriced=self.unpriced + other.unpriced,
         )
 
 

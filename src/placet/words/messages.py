@@ -279,9 +279,12 @@ NODE_STATUSES: Final[Mapping[str, str]] = {
 REPORT_TITLE: Final = "Run of {agent}: {status}"
 REPORT_MADE: Final = "Made from the audit log. What is redacted there is redacted here."
 REPORT_TOKENS: Final = "{input} tokens read, {output} written"
+REPORT_COST: Final = "cost: {cost}"
+REPORT_UNPRICED: Final = "answers of unknown cost: {count}"
 REPORT_LABELS: Final = ("Tokens", "Preview", "Code", "Ended")
 REPORT: Final = (
-    *NODE_KINDS.values(), *NODE_STATUSES.values(), REPORT_TITLE, REPORT_MADE, REPORT_TOKENS, *REPORT_LABELS
+    *NODE_KINDS.values(), *NODE_STATUSES.values(), REPORT_TITLE, REPORT_MADE, REPORT_TOKENS, REPORT_COST,
+    REPORT_UNPRICED, *REPORT_LABELS,
 )  # fmt: skip
 
 PLURALS: Final = (CHAIN_INTACT, CHAINS_READ, WAITING_CALLS, CALLS_DONE, TURNS_TAKEN)

@@ -34,6 +34,7 @@ from placet.values.json import Json, JsonObject, canonical
 from placet.values.limits import WORKFLOW_BUDGET, Budget
 from placet.values.message import AssistantMessage, Message
 from placet.values.outcome import Outcome
+from placet.values.price import Price
 from placet.values.principal import EVERYONE
 from placet.values.tool import Effect
 from placet.wiring import Agent, Who
@@ -120,6 +121,7 @@ class Workflow(Agent, Generic[S]):
         gate: As for `Agent`, for the workflow's own call.
         secret: As for `Agent`.
         budget: What the whole tree may use up.
+        prices: As for `Agent`, for every agent in the tree; an agent's own outweigh them.
         release_unrecorded_reads: As for `Agent`.
         telemetry: As for `Agent`, for everything in the tree.
         clock: As for `Agent`.
@@ -149,6 +151,7 @@ class Workflow(Agent, Generic[S]):
         gate: Gate | None = None,
         secret: bytes | None = None,
         budget: Budget = WORKFLOW_BUDGET,
+        prices: Mapping[str, Price | None] | None = None,
         release_unrecorded_reads: bool = False,
         telemetry: Telemetry | None = None,
         clock: Clock | None = None,
@@ -182,6 +185,7 @@ class Workflow(Agent, Generic[S]):
             gate=gate,
             secret=secret,
             agents=agents_of(self.stages, named),
+            prices=prices,
             release_unrecorded_reads=release_unrecorded_reads,
             telemetry=telemetry,
             clock=clock,
