@@ -30,14 +30,16 @@ from placet.runtime.drive import Driver
 from placet.runtime.event_log import EventLogs
 from placet.runtime.explain import Explanation, explain
 from placet.runtime.hooks import Hooks
+from placet.runtime.isolated import check_isolated
 from placet.runtime.keys import Keys, read_or_make_secret
 from placet.runtime.patience import see_through
-from placet.runtime.report import make_report
 from placet.runtime.pricing import check_prices
+from placet.runtime.report import make_report
 from placet.runtime.site import Emit
 from placet.runtime.telemetry import Telemetry
 from placet.runtime.world import AuditSink, World
 from placet.stores.url import open_store_from_url
+from placet.tools.tool import Tool
 from placet.tools.toolset import Toolset
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.call import ToolResult
@@ -47,9 +49,9 @@ from placet.values.limits import Budget
 from placet.values.message import AssistantMessage, Message
 from placet.values.outcome import Outcome, Refused, Waiting
 from placet.values.policy import Policy
-from placet.values.principal import Principal
-from placet.values.tool import Isolation, Survival, ToolSpec
 from placet.values.price import Price
+from placet.values.principal import Principal
+from placet.values.tool import Isolation, Survival
 from placet.words.language import guess_language, normalise_language
 
 T = TypeVar("T")
@@ -81,10 +83,10 @@ class Agent:
         secret: At least 32 bytes from which all keys come. Left out, a key file beside a
             SQLite store holds it, made on first use.
         budget: Replaces the definition's.
-        agents: Agents that tools may start as nested runs, by their names.
-        output: The type of every answer (a pydantic model, dataclass, TypedDict, or the JSON
         prices: What a million tokens of each model cost, by its id (`Price.per_million(…)`); None in
             place of a price: what the provider says that it charges. Needed for `Budget.cost`.
+        agents: Agents that tools may start as nested runs, by their names.
+        output: The type of every answer (a pydantic model, dataclass, TypedDict, or the JSON
             Schema of an object); None for words. `ask` may give another.
         release_unrecorded_reads: Whether a read's result is given out although the store could
             not record it (counted and logged). Off: it is withheld.
@@ -113,9 +115,9 @@ class Agent:
         product: str = "",
         secret: bytes | None = None,
         budget: Budget | None = None,
+        prices: Mapping[str, Price | None] | None = None,
         agents: "Iterable[Agent]" = (),
         output: Any = None,
-        prices: Mapping[str, Price | None] | None = None,
         release_unrecorded_reads: bool = False,
         telemetry: Telemetry | None = None,
         clock: Clock | None = None,
@@ -146,13 +148,13 @@ class Agent:
             sinks=tuple(audit),
             hooks=tuple(hooks),
             agents={agent.definition.name: agent for agent in agents},
+            prices=dict(prices or {}),
             release_unrecorded_reads=release_unrecorded_reads,
             telemetry=telemetry or Telemetry(),
-            prices=dict(prices or {}),
         )
+        check_prices(self.world, self.definition.budget, self.model)
         self._driver = Driver(world=self.world, agent=self.definition, model=self.model, worker=ids.new("worker"))
         self.contract: Contract | None = make_contract(output) if output is not None else None
-        check_prices(self.world, self.definition.budget, self.model)
         self._logs = EventLogs()
         self._opening = asyncio.Lock()
         self._is_open = False
@@ -447,6 +449,7 @@ class Agent:
             StoreError: What was queued could not be stored.
         """
         await self.world.settle_late_endings()
+        self.world.processes.close()
         if self._opened_model and isinstance(self.model, KeepsConnections):
             await self.model.close()
         if self._is_open:
@@ -526,17 +529,16 @@ def _policy(policy: Policy | Path | str | None, product: str) -> Policy | None:
         raise PolicyError(f"the policy {str(policy)!r} cannot be read: {error}") from error
 
 
-def _check_offered(spec: ToolSpec) -> None:
-    """Refuse what a tool may declare and this runtime does not do: nobody may rest on it.
+def _check_offered(tool: Tool) -> None:
+    """Refuse what a tool may declare and cannot be done here: nobody may rest on it.
 
     Raises:
-        ConfigurationError: The tool asks for a process of its own, or for the store's transaction.
+        ConfigurationError: The tool asks for a process of its own that could not be had, or for
+            the store's transaction.
     """
+    spec = tool.spec
     if spec.isolation is Isolation.PROCESS:
-        raise ConfigurationError(
-            f"tool {spec.name!r} asks for isolation='process', which this version does not offer; "
-            "start the process yourself, within the tool's timeout"
-        )
+        check_isolated(tool)
     if spec.survival is Survival.TRANSACTION:
         raise ConfigurationError(
             f"tool {spec.name!r} asks for survival='transaction', which this version does not offer; "
@@ -550,7 +552,7 @@ def _toolset(tools: Toolset | Iterable[Any], definition: AgentDefinition, policy
     if policy is not None:
         check_names(policy, {tool.name: tool.spec for tool in toolset})
     for tool in toolset:
-        _check_offered(tool.spec)
+        _check_offered(tool)
     if definition.tools is None:
         return toolset
     missing = [name for name in definition.tools if name not in toolset.names]

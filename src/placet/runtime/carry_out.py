@@ -11,6 +11,7 @@ from placet.gate.rate_limit import limit_reached
 from placet.runtime.ending import Observed, observe, state_of
 from placet.runtime.execute import Ending, Leave, Left, run_read, run_sync, run_write
 from placet.runtime.hooks import ToolUse, tell_after
+from placet.runtime.isolated import IsolatedCall
 from placet.runtime.observations import refusal_text
 from placet.runtime.patience import see_through
 from placet.runtime.prepare import Permitted, refuse
@@ -161,6 +162,9 @@ async def _execute(world: World, permitted: Permitted) -> Ending | Left:
     def late(ending: Ending) -> None:
         _record_late(world, permitted, ending)
 
+    if tool.home:
+        call = IsolatedCall(tool, permitted.ready.arguments, context)
+        return await world.processes.run(call, world.threads, finish=tool.spec.has_effect)
     if not tool.is_async:
         return await run_sync(make, seconds, world.threads, late, finish=tool.spec.has_effect)
     if tool.spec.has_effect:

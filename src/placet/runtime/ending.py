@@ -8,6 +8,7 @@ from placet.runtime.attempt import Ready
 from placet.runtime.execute import Ending, Raised, Returned, TimedOut, ends_the_run, says_nothing_was_done
 from placet.runtime.sentences import answer_sentence, refusal_sentence
 from placet.runtime.world import World
+from placet.tools.output import Shaped
 from placet.values.call import ToolResult
 from placet.values.decision import Reason
 from placet.values.effect import EffectState
@@ -64,7 +65,8 @@ def observe(world: World, ready: Ready, ending: Ending) -> Observed:
 
 def _returned(world: World, ready: Ready, value: object) -> Observed:
     site, spec = ready.attempt.site, ready.tool.spec
-    shaped = ready.tool.output.shape(value)
+    # What has run in a process of its own was shaped there: no object of it comes here.
+    shaped = value if ready.tool.home and isinstance(value, Shaped) else ready.tool.output.shape(value)
     answer = ""
     if site.wants_answer:
         answer = shaped.content if shaped.is_error else answer_sentence(spec, shaped, site.language)

@@ -14,6 +14,7 @@ from placet.gate.policy import is_open
 from placet.ports import Clock, IdSource, ModelClient, PrincipalDirectory, Store
 from placet.redaction.redact import Redactor
 from placet.runtime.hooks import Hooks
+from placet.runtime.isolated import ToolProcesses
 from placet.runtime.keys import Keys
 from placet.runtime.pool import ToolThreads
 from placet.runtime.telemetry import Telemetry
@@ -24,8 +25,8 @@ from placet.values.audit import AuditEntry
 from placet.values.json import JsonObject
 from placet.values.message import AssistantMessage
 from placet.values.policy import Policy
-from placet.values.principal import Principal
 from placet.values.price import Price
+from placet.values.principal import Principal
 from placet.values.tool import VisibleTools
 
 _LOG: Final = logging.getLogger("placet")
@@ -75,6 +76,7 @@ class World:
         clock: What time it is.
         ids: Where ids and tokens come from.
         threads: Where synchronous tools run.
+        processes: Where isolated tools run.
         deps: What the host application hands to its tools, as `context.deps`.
         sinks: Who else is told each audit entry.
         hooks: Who watches calls, and may change them before they are decided.
@@ -84,9 +86,9 @@ class World:
             be recorded (counted, and logged as an error). Off: it is withheld.
         seen: What each set of roles may see under the policy, worked out once.
         agents: Agents that tools may start as nested runs, by name.
+        prices: What tokens cost, by the id of the model; None stands for what its provider says that it charges.
         redactors: One for each tool, made on first use.
         losses: Counts what could not be recorded, by kind.
-        prices: What tokens cost, by the id of the model; None stands for what its provider says that it charges.
         tasks: Recordings of late endings that are under way.
     """
 
@@ -98,6 +100,7 @@ class World:
     clock: Clock
     ids: IdSource
     threads: ToolThreads = field(default_factory=ToolThreads)
+    processes: ToolProcesses = field(default_factory=ToolProcesses)
     deps: Any = None
     sinks: Sequence[AuditSink] = ()
     hooks: Sequence[Hooks] = ()
@@ -106,10 +109,10 @@ class World:
     release_unrecorded_reads: bool = False
     seen: dict[frozenset[str], VisibleTools] = field(default_factory=dict)
     agents: "Mapping[str, Nestable]" = field(default_factory=dict)
+    prices: Mapping[str, Price | None] = field(default_factory=dict)
     redactors: dict[str, Redactor] = field(default_factory=dict)
     losses: dict[str, int] = field(default_factory=dict)
     tasks: set["asyncio.Task[None]"] = field(default_factory=set)
-    prices: Mapping[str, Price | None] = field(default_factory=dict)
 
     def redactor(self, tool: Tool | None) -> Redactor:
         """Return what keeps the tool's secrets out of records; without a tool, the patterns alone."""

@@ -11,6 +11,7 @@ from placet.errors import ConfigurationError, ToolDefinitionError
 from placet.tools.arguments import ArgumentReader
 from placet.tools.context import Context
 from placet.tools.docstring import read_docstring
+from placet.tools.home import home_of
 from placet.tools.names import check_names
 from placet.tools.output import OutputShaper
 from placet.tools.parameters import Signature, Source, read_signature
@@ -18,7 +19,16 @@ from placet.tools.plan import Execute, Plan, Providers, make_plan
 from placet.tools.raw_arguments import RawForm, plain_dict
 from placet.tools.typed_arguments import TypedForm, form_of_parameters, form_of_type
 from placet.values.approval import ApprovalRule
-from placet.values.limits import RESULT_BYTES, TOOL_TIMEOUT, Limit, RateLimit, ValueLimit, duration, parse_limit
+from placet.values.limits import (
+    RESULT_BYTES,
+    TOOL_MEMORY_BYTES,
+    TOOL_TIMEOUT,
+    Limit,
+    RateLimit,
+    ValueLimit,
+    duration,
+    parse_limit,
+)
 from placet.values.tool import Authorise, Effect, Isolation, Survival, ToolSpec
 
 Load: TypeAlias = Callable[[Any, Context[Any]], Any]
@@ -52,6 +62,7 @@ class Options(TypedDict, total=False):
     writable_output: bool
     trusted_arguments: Collection[str]
     max_result_bytes: int
+    max_memory_bytes: int
     progress: Words
     answer: Words
 
@@ -76,6 +87,7 @@ class Tool:
         load: Loads the resource, or None.
         preview: Shows what would change, or None.
         output: Shapes what comes back.
+        home: Where its code stands, as `module:name`, or empty where it runs in this process.
         binder: Builds `execute` anew once dependencies are known, or None when it needs none.
     """
 
@@ -86,6 +98,7 @@ class Tool:
     load: Load | None
     preview: ShowPreview | None
     output: OutputShaper
+    home: str = ""
     binder: Callable[[Providers], Plan] | None = field(default=None, repr=False)
 
     @property
@@ -313,6 +326,7 @@ def assemble(
         load=load,
         preview=preview,
         output=output,
+        home=home_of(call, signature, name) if spec.isolation is Isolation.PROCESS else "",
         binder=binder if injected else None,
     )
 
@@ -360,6 +374,7 @@ def _spec(declared: Declared, form: RawForm | TypedForm, output: OutputShaper) -
             writable_output=options.get("writable_output", False),
             trusted_arguments=frozenset(options.get("trusted_arguments", ())),
             max_result_bytes=output.max_bytes,
+            max_memory_bytes=options.get("max_memory_bytes", TOOL_MEMORY_BYTES),
             progress=_words(options.get("progress", {})),
             answer=_words(options.get("answer", {})),
         )

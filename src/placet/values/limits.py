@@ -11,6 +11,7 @@
 | `TOOL_TIMEOUT` | 5 s | each loading, preview and execution |
 | `MODEL_TIMEOUT` | 60 s | one answer of the model |
 | `RESULT_BYTES` | 50,000 | one tool result, in UTF-8 |
+| `TOOL_MEMORY_BYTES` | 512 MiB | what a call with `isolation="process"` may take beyond its process's own memory |
 | `ARGUMENT_BYTES` | 100,000 | the arguments of one call, in UTF-8 |
 | `APPROVAL_TTL` | 15 min | how long an approval waits for a person |
 | `LEASE_TTL` | 60 s | how long a silent worker owns a run |
@@ -31,6 +32,7 @@ MODEL_TIMEOUT: Final = timedelta(seconds=60)
 APPROVAL_TTL: Final = timedelta(minutes=15)
 LEASE_TTL: Final = timedelta(seconds=60)
 RESULT_BYTES: Final = 50_000
+TOOL_MEMORY_BYTES: Final = 512 * 1024 * 1024
 ARGUMENT_BYTES: Final = 100_000
 OUTPUT_REASKS: Final = 2
 SYNC_THREADS: Final = 16
@@ -204,16 +206,15 @@ class Budget:
     cost: Decimal | None = None
 
     def __post_init__(self) -> None:
-        for name in ("turns", "calls", "parallel", "seconds", "output_bytes", "tokens", "cost"):
-            bound = getattr(self, name)
         if self.cost is not None:
             object.__setattr__(self, "cost", _money(self.cost))
+        for name in ("turns", "calls", "parallel", "seconds", "output_bytes", "tokens", "cost"):
+            bound = getattr(self, name)
             if bound is not None and bound <= 0:
                 msg = f"a budget of {bound} {name} lets nothing happen; give a number above zero"
                 raise ConfigurationError(msg)
 
 
-WORKFLOW_BUDGET: Final = Budget(turns=50, calls=150, seconds=600.0)
 def _money(value: object) -> Decimal:
     try:
         amount = Decimal(str(value))
@@ -224,3 +225,4 @@ def _money(value: object) -> Decimal:
     return amount
 
 
+WORKFLOW_BUDGET: Final = Budget(turns=50, calls=150, seconds=600.0)

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from placet.errors import ToolDefinitionError
 from placet.values.approval import ApprovalRule
 from placet.values.json import JsonObject, canonical
-from placet.values.limits import RESULT_BYTES, TOOL_TIMEOUT, Limit, ValueLimit
+from placet.values.limits import RESULT_BYTES, TOOL_MEMORY_BYTES, TOOL_TIMEOUT, Limit, ValueLimit
 from placet.values.principal import Principal
 
 Authorise: TypeAlias = Callable[[Principal, Any, Any], bool]
@@ -48,7 +48,7 @@ class Isolation(StrEnum):
     """In this process: an async tool on the loop, a sync tool in the pool. A sync tool that
     passes its timeout may still be running, and its result says so."""
     PROCESS = "process"
-    """In a child process that is killed for real at the timeout."""
+    """In a child process, killed for real at the timeout, that can take `max_memory_bytes` and no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +81,7 @@ class ToolSpec:
             first seen there are untrusted.
         trusted_arguments: Arguments that must not come from untrusted output without approval.
         max_result_bytes: Cap of one result, UTF-8.
+        max_memory_bytes: What an isolated call may take beyond what its process holds when the call comes.
         progress: What a person reads while it runs, by language: `{"pt-BR": "consultando o
             pedido {order_id}…"}`. Filled with redacted arguments, escaped.
         answer: What a person reads when a model that writes no prose has called it, by
@@ -108,6 +109,7 @@ class ToolSpec:
     writable_output: bool = False
     trusted_arguments: frozenset[str] = frozenset()
     max_result_bytes: int = RESULT_BYTES
+    max_memory_bytes: int = TOOL_MEMORY_BYTES
     progress: Mapping[str, str] = field(default_factory=dict)
     answer: Mapping[str, str] = field(default_factory=dict)
     digest: str = field(init=False)
