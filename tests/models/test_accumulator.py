@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from placet.errors import ModelProtocolError
 from placet.models.accumulator import ChatAccumulator, read_usage
 from placet.ports import Finish, ModelAnswer
 from tests.models.wire import as_stream, chunks, completion
@@ -28,12 +29,38 @@ both = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streame
 @both
 @pytest.mark.parametrize(
     ("finish_reason", "fault"),
-    [("length", "token limit"), ("max_tokens", "token limit"), ("content_filter", "filter")],
+    [
+        ("length", "token limit"),
+        ("max_tokens", "token limit"),
+        ("MAX_TOKENS", "token limit"),
+        ("model_length", "token limit"),
+        ("content_filter", "filter"),
+        ("SAFETY", "filter"),
+        ("error", "broke off"),
+        ("abort", "broke off"),
+        ("insufficient_system_resource", "broke off"),
+        ("function_call_filter: MALFORMED_FUNCTION_CALL", "broke off"),
+    ],
 )
 def test_a_cut_answer_makes_its_calls_unknowable(finish_reason: str, fault: str, streamed: bool) -> None:
     answer = hear({"content": None, "tool_calls": [CALL, {**CALL, "id": "c2"}]}, finish_reason, streamed=streamed)
 
     assert all(fault in (call.fault or "") for call in answer.calls)
+    assert all(call.arguments == "{}" for call in answer.calls)
+
+
+@both
+@pytest.mark.parametrize("finish_reason", ["error", "MALFORMED_FUNCTION_CALL"])
+def test_an_answer_that_the_server_could_not_end_is_no_answer(finish_reason: str, streamed: bool) -> None:
+    with pytest.raises(ModelProtocolError, match="broke off"):
+        hear({"content": "It is"}, finish_reason, streamed=streamed)
+
+
+@both
+@pytest.mark.parametrize("finish_reason", ["length", "content_filter"])
+def test_a_cut_answer_says_so(finish_reason: str, streamed: bool) -> None:
+    answer = hear({"content": None, "tool_calls": [CALL]}, finish_reason, streamed=streamed)
+
     assert answer.finish is not Finish.CALLS
 
 

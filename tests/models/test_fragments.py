@@ -107,6 +107,60 @@ def test_an_id_may_come_later() -> None:
     assert (call.id, call.fault) == ("c9", None)
 
 
+def test_an_index_may_be_a_text() -> None:
+    calls = put_together(
+        [{**part("ping", ""), "index": "0"}, {**part("pong", ""), "index": "1"}],
+        [{**part(None, '{"b": 2}'), "index": "1"}, {**part(None, '{"a": 1}'), "index": "0"}],
+    )
+
+    assert said(calls) == [("ping", '{"a": 1}'), ("pong", '{"b": 2}')]
+
+
+@pytest.mark.parametrize("where", [{"index": 0}, {"index": 0, "id": "c"}, {"id": "c"}, {}])
+def test_a_name_may_come_later(where: dict[str, Any]) -> None:
+    calls = put_together([part(None, '{"city": "Oslo"}', **where)], [part("get_rate", **where)])
+
+    assert said(calls) == [("get_rate", '{"city": "Oslo"}')]
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        pytest.param(
+            [[part("ping", "", index=0, id="a")], [part(None, '{"deep": true}', index=0, id="b")]],
+            id="a new id in each chunk",
+        ),
+        pytest.param(
+            [[part("ping", "", id="a")], [part(None, '{"deep": true}', id="b")]], id="a new id in each, and no index"
+        ),
+        pytest.param(
+            [[part("ping", "", index=0, id="a")], [part(None, '{"deep": true}', index=1)]], id="an index that jumps"
+        ),
+        pytest.param(
+            [[part("ping", '{"dee', index=0, id="a")], [part(None, 'p": true}', index=0, id="b")]],
+            id="a new id within the arguments",
+        ),
+    ],
+)
+def test_a_call_whose_arguments_went_elsewhere_does_not_run_without_them(chunks: list[list[object]]) -> None:
+    """Its name alone, with all arguments left to their defaults, is another call than the one that was meant."""
+    fragments = CallFragments(TOOLS)
+    for chunk in chunks:
+        fragments.add(chunk)
+
+    named = [call for call in fragments.close() if call.name]
+
+    assert len(named) == 1
+    assert named[0].fault
+
+
+def test_a_whole_call_beside_stray_arguments_is_whole() -> None:
+    fragments = CallFragments(TOOLS)
+    fragments.add([part("get_rate", '{"city": "Oslo"}', index=0, id="a"), part(None, "{}", index=1)])
+
+    assert fragments.close()[0].fault is None
+
+
 def test_an_object_is_arguments() -> None:
     (call,) = put_together([part("get_rate", {"city": "Oslo"}, index=0, id="c1")])
 

@@ -36,9 +36,15 @@ _FINISH: Final = {
     "tool_use": Finish.CALLS,
     "length": Finish.LENGTH,
     "max_tokens": Finish.LENGTH,
+    "max_output_tokens": Finish.LENGTH,
+    "model_length": Finish.LENGTH,
     "content_filter": Finish.FILTER,
+    "safety": Finish.FILTER,
+    "recitation": Finish.FILTER,
 }
 _CUTS: Final = {Finish.LENGTH: CUT, Finish.FILTER: FILTERED}
+_BROKEN: Final = ("error", "abort", "cancel", "insufficient_system_resource", "malformed", "timeout")
+"""In the words with which servers say that they did not come to the end."""
 
 
 class ChatAccumulator:
@@ -54,6 +60,7 @@ class ChatAccumulator:
         self._refusals: list[str] = []
         self._extras: dict[str, Any] = {}
         self._finish: Finish | None = None
+        self._broke_off = ""
         self._usage = Usage()
         self._model = ""
         self._answered = False
@@ -107,13 +114,15 @@ class ChatAccumulator:
         """
         if not self._answered:
             raise ModelProtocolError("the model's answer holds no choices, so nothing was said")
-        partial, refusal = self._fragments.calls, "".join(self._refusals)
+        partial, refusal = self._fragments.close() if self._streamed else self._fragments.calls, "".join(self._refusals)
         finish, text = self._finish, "".join(self._texts)
         if finish is None and self._streamed and not partial:
             raise ModelProtocolError("the model's answer broke off: its stream ended without a finish_reason")
         if finish is Finish.CALLS and not partial:
             raise ModelProtocolError("the model's answer announces tool calls (finish_reason) but holds none")
-        fault = CONTRADICTION if refusal else _CUTS.get(finish) if finish else BROKEN_OFF if self._streamed else None
+        if self._broke_off and not partial:
+            raise ModelProtocolError(f"the model's answer broke off: the server ended it with {self._broke_off!r}")
+        fault = self._find_fault(refused=bool(refusal))
         calls = tuple(
             _close(call, make_unique(call.id, taken, f"{place}_{position}"), fault)
             for position, call in enumerate(partial)
@@ -128,6 +137,14 @@ class ChatAccumulator:
             provider=provider,
             provider_state=self._extras or None,
         )
+
+    def _find_fault(self, *, refused: bool) -> str | None:
+        """Return why no call of this answer can be known, or None."""
+        if refused:
+            return CONTRADICTION
+        if self._broke_off or (self._finish is None and self._streamed):
+            return BROKEN_OFF
+        return _CUTS.get(self._finish) if self._finish is not None else None
 
     def _read_envelope(self, body: object) -> Mapping[str, Any] | None:
         """Return the first choice, if there is one; note what stands around it."""
@@ -156,7 +173,10 @@ class ChatAccumulator:
     def _read_finish(self, word: object) -> None:
         if word is None or word == "" or self._finish in _CUTS:  # once cut, cut
             return
-        self._finish = _FINISH.get(word, Finish.OTHER) if isinstance(word, str) else Finish.OTHER
+        said = word.lower() if isinstance(word, str) else ""
+        self._finish = _FINISH.get(said, Finish.OTHER)
+        if any(sign in said for sign in _BROKEN):
+            self._broke_off = said
 
     def _read_words(self, said: object) -> str:
         message = as_object(said)

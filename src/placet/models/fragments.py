@@ -57,13 +57,13 @@ def read_fragment(entry: object) -> Fragment:
     elif as_object(outer["function"]) is None:
         fault = CONTRADICTION
     function = as_object(outer.get("function")) or {}
-    index, arguments = outer.get("index"), function.get("arguments")
+    arguments = function.get("arguments")
     extras = {key: value for key, value in outer.items() if key not in _KNOWN_KEYS and value is not None}
     inner = {key: value for key, value in function.items() if key not in _KNOWN_FUNCTION_KEYS and value is not None}
     if inner:
         extras["function"] = inner
     return Fragment(
-        index=index if isinstance(index, int) and not isinstance(index, bool) else None,
+        index=_read_index(outer.get("index")),
         id=_read_name(outer.get("id")),
         name=_read_name(function.get("name")),
         arguments=arguments if isinstance(arguments, str) else "" if arguments is None else write_text(arguments),
@@ -71,6 +71,12 @@ def read_fragment(entry: object) -> Fragment:
         extras=extras,
         fault=fault,
     )
+
+
+def _read_index(value: object) -> int | None:
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _read_name(value: object) -> str:
@@ -181,6 +187,17 @@ class CallFragments:
                 self.calls.append(call)
             call.take(fragment, self._known)
 
+    def close(self) -> list[PartialCall]:
+        """Return the calls, now that no more fragments come.
+
+        Arguments that belong to no named call may be those of one that has got none.
+        """
+        if any(call.pieces and not call.name for call in self.calls):
+            for call in self.calls:
+                if not call.is_whole():
+                    call.fault = call.fault or AMBIGUOUS
+        return self.calls
+
     def _find(self, fragment: Fragment, place: int, unplaced: int, before: int) -> PartialCall | None:
         """Return the call to which a fragment belongs, or None when it begins a new one.
 
@@ -213,11 +230,11 @@ class CallFragments:
         if fragment.index is None:
             return None
         last = self._last_at(fragment.index)
-        if last is None or last.id or last.is_whole():
+        if last is None or last.is_whole():
             return None
-        if fragment.name:  # the id comes late, or a new call begins: it cannot be told
+        if bool(fragment.name) != bool(last.id):  # late id or new call? new id or new call? it cannot be told
             last.fault = last.fault or CONTRADICTION
-        return last
+        return None if last.id else last
 
     def _last_at(self, index: int) -> PartialCall | None:
         return next((call for call in reversed(self.calls) if call.index == index), None)
@@ -237,6 +254,8 @@ class CallFragments:
 
     def _begins_anew(self, call: PartialCall, fragment: Fragment) -> bool:
         """Whether a fragment with a name begins another call at the same place."""
+        if not call.name:  # the name comes late
+            return False
         if call.pieces:
             return call.is_whole() and (bool(fragment.arguments.strip()) or fragment.name != call.name)
         return (
