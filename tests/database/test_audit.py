@@ -7,7 +7,8 @@ import pytest
 from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier
 
-from placet.database.audit import Finding, audit_role, load_row_functions, say
+from placet.database.audit import audit_role, load_row_functions
+from placet.database.finding import Finding, say
 from placet.database.postgres_sandbox import PostgresSandbox
 from placet.database.relation import Relation
 from placet.errors import ConfigurationError
@@ -42,7 +43,8 @@ class Database:
         self.operator = operator
 
     async def run(self, words: str) -> None:
-        names = {"role": Identifier(self.name), "database": Identifier(self.name)}
+        view = SQL("CREATE OR REPLACE VIEW api.orders AS")
+        names = {"role": Identifier(self.name), "database": Identifier(self.name), "view": view}
         await self.operator.execute(SQL(words).format(**names))
 
     async def audit(self, functions: Sequence[str] = ()) -> list[Finding]:
@@ -91,6 +93,9 @@ STRONG: Final = {
     "CREATE EXTENSION lo SCHEMA api": "calls",
     "CREATE SCHEMA x; GRANT USAGE ON SCHEMA x TO PUBLIC; CREATE EXTENSION dblink SCHEMA x": "calls",
     "ALTER VIEW api.customers RESET (security_barrier)": "leaky_view",
+    "{view} SELECT o.id, total FROM core.orders o JOIN core.customers c ON c.id = o.id AND c.tenant = 1": "leaky_view",
+    "{view} SELECT id, total FROM (SELECT * FROM core.orders WHERE id > 5) o": "leaky_view",
+    "CREATE VIEW core.s AS SELECT * FROM core.orders WHERE id > 5; {view} SELECT id, total FROM core.s": "leaky_view",
 }
 
 
@@ -100,6 +105,21 @@ async def test_what_is_too_strong_is_found(database: Database, words: str) -> No
     findings = await database.audit()
 
     assert STRONG[words] in [finding.code for finding in findings if finding.is_severe], findings
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "{view} SELECT o.id, o.total FROM core.orders o JOIN core.customers c ON c.id = o.id",
+        "{view} SELECT id, total FROM core.orders UNION ALL SELECT id, 0 FROM core.customers",
+        "CREATE VIEW core.s WITH (security_barrier) AS SELECT * FROM core.orders WHERE id > 5; {view} TABLE core.s",
+        "{view} SELECT 1 AS id, 2::numeric AS total",
+    ],
+)
+async def test_a_view_that_leaves_no_row_out_needs_no_barrier(database: Database, words: str) -> None:
+    await database.run(words)
+
+    assert await database.audit() == []
 
 
 WEAK: Final = {
@@ -135,13 +155,33 @@ async def test_a_role_that_is_too_strong_does_not_start(database: Database) -> N
         assert [finding.code for finding in opened.findings] == ["rolsuper"]
 
 
-async def test_findings_say_how_to_mend_them(database: Database) -> None:
-    await database.run("ALTER ROLE {role} BYPASSRLS")
-    (finding,) = await database.audit()
-    await database.operator.execute(finding.mend.encode())
+MENDED: Final = (
+    "ALTER ROLE {role} BYPASSRLS",
+    "GRANT pg_monitor TO {role}",
+    "GRANT INSERT ON api.orders TO PUBLIC; GRANT TRUNCATE ON core.orders TO {role}",
+    "CREATE SEQUENCE core.s; GRANT USAGE ON SEQUENCE core.s TO {role}",
+    'CREATE TABLE core."O""dd" (a int); GRANT USAGE ON SCHEMA core TO {role}; GRANT SELECT ON core."O""dd" TO PUBLIC',
+    "CREATE VIEW api.more AS SELECT 1; GRANT SELECT ON api.more TO {role}",
+    "CREATE FUNCTION api.f(int, text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "CREATE EXTENSION lo SCHEMA api",
+    "ALTER VIEW api.customers RESET (security_barrier)",
+    "ALTER ROLE {role} RESET temp_file_limit",
+)
 
+
+@pytest.mark.parametrize("words", MENDED)
+async def test_a_finding_says_what_mends_it(database: Database, words: str) -> None:
+    await database.run(words)
+    findings = await database.audit()
+    for finding in findings:
+        await database.operator.execute(finding.mend.encode())
+
+    assert findings
     assert await database.audit() == []
-    assert say([finding]).startswith("refused  rolbypassrls: ")
+
+
+def test_findings_are_said_with_what_mends_them() -> None:
+    assert say([Finding("calls", "it calls", True, "REVOKE;")]) == "refused  calls: it calls\n         REVOKE;"
 
 
 async def test_a_role_that_is_not_there_is_an_error(database: Database) -> None:

@@ -6,9 +6,10 @@ import pytest
 from psycopg.sql import SQL, Identifier
 
 from placet.database.answer import Rows, SqlRefusal
+from placet.database.check import check
 from placet.database.plan import SandboxPlan, load_plan, read_plan
 from placet.database.sandbox import make_sandbox
-from placet.database.setup import check, setup_sql
+from placet.database.setup import setup_sql
 from placet.errors import ConfigurationError
 from tests.database.sqlite_shop import make_shop
 from tests.postgres_server import PostgresServer
@@ -120,6 +121,14 @@ async def test_a_plan_opens_a_sqlite_file_as_well(tmp_path_factory: pytest.TempP
             assert isinstance(answer, Rows)
             assert answer.row_count == 2
             assert isinstance(hidden, SqlRefusal)
+
+
+@pytest.mark.parametrize("words", ["where: tenant = 1", "from: core.customers"])
+def test_a_sqlite_file_does_not_open_a_relation_of_which_the_plan_leaves_rows_out(words: str) -> None:
+    plan = read_plan(f"relations: {{customers: {{{words}}}}}")
+
+    with pytest.raises(ConfigurationError, match=f"`{words.partition(':')[0]}`.*make a view"):
+        make_sandbox("shop.db", plan)
 
 
 def test_a_plan_is_a_value() -> None:

@@ -12,6 +12,7 @@ from placet.cli.chat import add_chat
 from placet.cli.policy import policy
 from placet.cli.runs import runs
 from placet.cli.skills import skills
+from placet.cli.sql import sql
 from placet.cli.tools import tools
 
 app = typer.Typer(
@@ -46,6 +47,7 @@ app.add_typer(audit, name="audit")
 app.add_typer(tools, name="tools")
 app.add_typer(policy, name="policy")
 app.add_typer(skills, name="skills")
+app.add_typer(sql, name="sql")
 
 
 def main() -> None:

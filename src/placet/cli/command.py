@@ -145,7 +145,7 @@ def _help(work: Work) -> str:
 def run_command(work: Work, given: Given, needs: Needs, values: Mapping[str, Any]) -> int:
     """Return the exit code of a command, once it has done its work and what went wrong is said."""
     screen = open_screen(as_json=given.as_json, quiet=given.quiet)
-    language = normalise_language(given.lang) or normalise_language(_locale()) or "en"
+    language = normalise_language(given.lang) or normalise_language(environment_locale()) or "en"
     try:
         settings = read_settings(
             os.environ,
@@ -155,10 +155,10 @@ def run_command(work: Work, given: Given, needs: Needs, values: Mapping[str, Any
                 "language": given.lang,
             },
         )  # fmt: skip
-        language = language_of(settings, None, _locale())
+        language = language_of(settings, None, environment_locale())
         ended = _work_at_door(work, given, needs, values, settings, screen)
     except PlacetError as error:
-        ended = _failure_of(error, language)
+        ended = failure_of(error, language)
     except KeyboardInterrupt:
         ended = Failure(
             exit=Exit.INTERRUPTED, code="cancelled", message=say(LAST_WORDS[StopReason.CANCELLED], language)
@@ -172,7 +172,7 @@ def run_command(work: Work, given: Given, needs: Needs, values: Mapping[str, Any
 def _work_at_door(
     work: Work, given: Given, needs: Needs, values: Mapping[str, Any], settings: Settings, screen: Screen
 ) -> Ended:
-    language = language_of(settings, None, _locale())
+    language = language_of(settings, None, environment_locale())
     if given.who is None and (needs.identity is Identity.REQUIRED or given.role):
         return Failure(exit=Exit.USAGE, code="usage", message=say(WHO_ASKS, language))
     agent = build_agent(settings, screen.tell if needs.asks_model else _tell_nobody)
@@ -185,14 +185,15 @@ def _work_at_door(
                 if isinstance(person, Failure):
                     return person
                 door.person = person
-                door.language = language_of(settings, person.principal, _locale())
+                door.language = language_of(settings, person.principal, environment_locale())
             ended = work(door, **values)
             return door.wait(ended) if isinstance(ended, Coroutine) else ended
         finally:
             door.wait(door.agent.close())
 
 
-def _failure_of(error: PlacetError, language: str) -> Failure:
+def failure_of(error: PlacetError, language: str) -> Failure:
+    """Return how a command ends that this error has ended, in the person's language."""
     match error:
         case ConfigurationError():
             message, code = say(WRONG_CONFIGURATION, language, message=str(error)), "configuration"
@@ -207,6 +208,6 @@ def _tell_nobody(_: str) -> None:
     """Leave unsaid what the application has to tell of its model."""
 
 
-def _locale() -> str:
+def environment_locale() -> str:
     """Return what the environment says about the person's language, by the rules of POSIX."""
     return next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "")

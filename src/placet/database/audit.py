@@ -6,16 +6,16 @@ it is, what it owns, and every right that it has, by whichever way it got it.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
-from postgast import PgQueryError, parse
 from psycopg import AsyncConnection, Error
 from psycopg.sql import Identifier
 
+from placet.database.finding import Finding
 from placet.database.relation import Relation
+from placet.database.views import Name, View, is_leaky, read_view
 from placet.errors import ConfigurationError
 
 _Connection: TypeAlias = "AsyncConnection[tuple[Any, ...]]"
@@ -26,29 +26,12 @@ PARSER_MAJOR: Final = 18
 """Whose grammar the parser knows; what a newer server adds is refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that the role can do, or that it lacks.
-
-    Attributes:
-        code: The stable word.
-        message: What it is, with names.
-        is_severe: Whether the sandbox must not start with it.
-        mend: SQL that would end it, or a word to the operator.
-    """
-
-    code: str
-    message: str
-    is_severe: bool
-    mend: str
-
-
 _POWERS: Final = {
-    "rolsuper": ("superuser", "NOSUPERUSER"),
-    "rolbypassrls": ("past row-level security", "NOBYPASSRLS"),
-    "rolcreaterole": ("may create roles", "NOCREATEROLE"),
-    "rolcreatedb": ("may create databases", "NOCREATEDB"),
-    "rolreplication": ("may replicate", "NOREPLICATION"),
+    "rolsuper": ("is superuser", "give the sandbox a login of its own: `placet sql setup` prints how it is made"),
+    "rolbypassrls": ("goes past row-level security", "ALTER ROLE {role} NOBYPASSRLS;"),
+    "rolcreaterole": ("may create roles", "ALTER ROLE {role} NOCREATEROLE;"),
+    "rolcreatedb": ("may create databases", "ALTER ROLE {role} NOCREATEDB;"),
+    "rolreplication": ("may replicate", "ALTER ROLE {role} NOREPLICATION;"),
 }
 
 
@@ -61,6 +44,18 @@ async def load_row_functions(connection: _Connection) -> frozenset[str]:
         ConfigurationError: The catalog cannot be read.
     """
     return frozenset(name for (name,) in await _rows(connection, "row_functions", {}))
+
+
+async def load_views(connection: _Connection) -> dict[Name, View]:
+    """Return the views of the database, by schema and name.
+
+    Raises:
+        ConfigurationError: The catalog cannot be read.
+    """
+    return {
+        (str(schema), str(name)): read_view(str(definition), has_barrier=bool(has_barrier))
+        for schema, name, definition, has_barrier in await _rows(connection, "views", {})
+    }
 
 
 async def audit_role(
@@ -78,8 +73,8 @@ async def audit_role(
         ConfigurationError: The catalog cannot be read, or there is no such role.
     """
     powers = await _audit_powers(connection, role)
-    if any(finding.code == "rolsuper" for finding in powers):
-        return powers  # it may do everything; a list of it would help nobody
+    if strongest := [finding for finding in powers if finding.code == "rolsuper"]:
+        return strongest  # it may do everything; a list of it would help nobody
     findings = [
         *powers,
         *await _audit_rights(connection, role),
@@ -91,22 +86,13 @@ async def audit_role(
     return sorted(findings, key=lambda finding: not finding.is_severe)
 
 
-def say(findings: Iterable[Finding]) -> str:
-    """Return findings as a person reads them."""
-    return "\n".join(
-        f"{'refused' if finding.is_severe else 'warning'}  {finding.code}: {finding.message}\n         {finding.mend}"
-        for finding in findings
-    )
-
-
 async def _audit_powers(connection: _Connection, role: str) -> list[Finding]:
     found = await _rows(connection, "powers", {"role": role})
     if not found:
         raise ConfigurationError(f"there is no role {role!r} on this server; `placet sql setup` says how to make it")
     quoted = Identifier(role).as_string(None)
     findings = [
-        Finding(name, f"the role {role!r} is {what}" if name == "rolsuper" else f"the role {role!r}: {what}", True,
-                f"ALTER ROLE {quoted} {mend};")
+        Finding(name, f"the role {role!r} {what}", True, mend.format(role=quoted))
         for (name, (what, mend)), has in zip(_POWERS.items(), found[0], strict=True)
         if has
     ]  # fmt: skip
@@ -118,33 +104,42 @@ async def _audit_powers(connection: _Connection, role: str) -> list[Finding]:
 
 
 async def _audit_rights(connection: _Connection, role: str) -> list[Finding]:
+    who = f"{Identifier(role).as_string(None)}, PUBLIC"
     questions = (
-        ("owner", "owned", "owns", "ALTER … OWNER TO another role;"),
-        ("writes", "writable", "may write", "REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON … FROM the role and PUBLIC;"),
-        ("sequences", "sequences", "may draw from", "REVOKE ALL ON SEQUENCE … FROM the role and PUBLIC;"),
-        ("creates", "creatable", "may create", "REVOKE CREATE ON SCHEMA …, REVOKE TEMP ON DATABASE … FROM PUBLIC;"),
+        ("owner", "owned", "owns", "ALTER {found} OWNER TO another role;"),
+        ("writes", "writable", "may write", "REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON {found} FROM {who};"),
+        ("sequences", "sequences", "may draw from", "REVOKE ALL ON SEQUENCE {found} FROM {who};"),
+        (
+            "creates",
+            "creatable",
+            "may create",
+            "REVOKE CREATE ON SCHEMA … and TEMP, CREATE ON DATABASE … FROM {who};",
+        ),
     )
     findings: list[Finding] = []
     for code, question, verb, mend in questions:
         found = [str(name) for (name,) in await _rows(connection, question, {"role": role})]
         if found:
-            findings.append(Finding(code, f"the role {role!r} {verb} {_list(found)}", True, mend))
+            message = f"the role {role!r} {verb} {_list(found)}"
+            findings.append(Finding(code, message, True, mend.format(found=", ".join(found), who=who)))
     return findings
 
 
 async def _audit_reading(connection: _Connection, role: str, relations: Sequence[Relation]) -> list[Finding]:
     opened = {(relation.schema, relation.name) for relation in relations}
     schemas = {relation.schema for relation in relations}
-    readable = [(str(schema), str(name)) for schema, name in await _rows(connection, "readable", {"role": role})]
-    outside = [f"{schema}.{name}" for schema, name in readable if schema not in schemas]
-    beside = [f"{schema}.{name}" for schema, name in readable if schema in schemas and (schema, name) not in opened]
+    readable = await _rows(connection, "readable", {"role": role})
+    outside = [str(shown) for schema, _, shown in readable if schema not in schemas]
+    beside = [str(shown) for schema, name, shown in readable if schema in schemas and (schema, name) not in opened]
+    mend = "REVOKE SELECT ON TABLE {found} FROM {who}, PUBLIC;"
+    who = Identifier(role).as_string(None)
     findings: list[Finding] = []
     if outside:
         message = f"the role {role!r} may read {_list(outside)}, where nothing is open"
-        findings.append(Finding("reads", message, True, "REVOKE SELECT ON … FROM the role and PUBLIC;"))
+        findings.append(Finding("reads", message, True, mend.format(found=", ".join(outside), who=who)))
     if beside:
         message = f"the role {role!r} may read {_list(beside)}, which is not open: only the guard keeps it shut"
-        findings.append(Finding("reads_more", message, False, "REVOKE SELECT ON … FROM the role and PUBLIC;"))
+        findings.append(Finding("reads_more", message, False, mend.format(found=", ".join(beside), who=who)))
     return findings
 
 
@@ -152,24 +147,24 @@ async def _audit_calling(connection: _Connection, role: str, granted: frozenset[
     found = await _rows(connection, "executable", {"role": role})
     callable_ = [
         f"{schema}.{name}" + (f" (extension {extension})" if extension else " (SECURITY DEFINER)" if definer else "")
-        for schema, name, extension, definer in found
+        for schema, name, extension, definer, _ in found
         if f"{schema}.{name}" not in granted
     ]
     if not callable_:
         return []
     message = f"the role {role!r} may call {_list(callable_)}, which is not granted to it here"
-    mend = (
-        "REVOKE EXECUTE ON FUNCTION … FROM PUBLIC; ALTER DEFAULT PRIVILEGES … REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;"
+    signatures = ", ".join(
+        str(signature) for schema, name, _, _, signature in found if f"{schema}.{name}" not in granted
     )
+    mend = f"REVOKE EXECUTE ON ROUTINE {signatures} FROM {Identifier(role).as_string(None)}, PUBLIC;"
     return [Finding("calls", message, True, mend)]
 
 
 async def _audit_views(connection: _Connection, relations: Sequence[Relation]) -> list[Finding]:
     opened = {(relation.schema, relation.name) for relation in relations}
+    views = await load_views(connection)
     leaky = [
-        f"{schema}.{name}"
-        for schema, name, definition, has_barrier in await _rows(connection, "views", {})
-        if (schema, name) in opened and not has_barrier and _filters(str(definition))
+        f"{schema}.{name}" for schema, name in views if (schema, name) in opened and is_leaky((schema, name), views)
     ]
     findings = [
         Finding("leaky_view", f"the view {name} filters rows, and errors would show those that it hides", True,
@@ -198,15 +193,6 @@ async def _audit_settings(connection: _Connection, role: str) -> list[Finding]:
         message = f"the server is PostgreSQL {version}, the parser knows {PARSER_MAJOR}: what is new since is refused"
         findings.append(Finding("newer_server", message, False, "upgrade postgast"))
     return findings
-
-
-def _filters(definition: str) -> bool:
-    """Return whether a view leaves rows out. One that cannot be read is taken for one that does."""
-    try:
-        select = parse(definition).stmts[0].stmt.select_stmt
-    except (PgQueryError, IndexError):
-        return True
-    return bool(select.HasField("where_clause") or select.HasField("having_clause") or select.op > 1)
 
 
 async def _rows(connection: _Connection, question: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:

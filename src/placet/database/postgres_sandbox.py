@@ -19,19 +19,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Self
 
-from psycopg.sql import Identifier
-
 from placet.database.answer import SqlAnswer, SqlRefusal
-from placet.database.audit import Finding, audit_role, load_row_functions, say
+from placet.database.audit import audit_role, load_row_functions
 from placet.database.caps import Caps
+from placet.database.describing import describe_relation
 from placet.database.facts import SqlParser
+from placet.database.finding import Finding, say
 from placet.database.guard import Guard, Passed
 from placet.database.libpg import PostgastParser
 from placet.database.policy import ROW_FUNCTIONS, Policy
 from placet.database.postgres_pool import PostgresPool, connect
 from placet.database.postgres_query import Settings, estimate, fetch, wrap
-from placet.database.postgres_values import type_name
-from placet.database.relation import KnownColumn, OpenData, Relation
+from placet.database.relation import OpenData, Relation
 from placet.database.sqlstate import explain
 from placet.database.wire import ServerError, Wire, describe, described, parse
 from placet.errors import ConfigurationError
@@ -105,7 +104,8 @@ class PostgresSandbox:
         """
         async with await connect(self._dsn) as connection:
             role = connection.info.user
-            columns = await self._describe(Wire(connection))
+            wire = Wire(connection)
+            columns = {relation.full_name: await describe_relation(wire, relation) for relation in self._data.relations}
         async with await connect(self._audit_dsn) as connection:
             self.findings = await audit_role(connection, role, self._data.relations, self._functions)
             row_functions = await load_row_functions(connection)
@@ -147,24 +147,3 @@ class PostgresSandbox:
                 raise  # it has not begun
             fault = replace(error.fault, position=None) if is_described else error.fault
             return explain(fault, sql, self._data, passed.relations)
-
-    async def _describe(self, wire: Wire) -> dict[str, tuple[KnownColumn, ...]]:
-        found: dict[str, tuple[KnownColumn, ...]] = {}
-        for relation in self._data.relations:
-            name = Identifier(relation.schema, relation.name).as_string(None)
-            try:
-                _, shape = await wire.send(parse(f"SELECT * FROM {name}".encode()), describe)  # noqa: S608 - quoted
-            except ServerError as error:
-                raise ConfigurationError(
-                    f"the relation {relation.full_name!r} cannot be opened: {error.fault.message}"
-                ) from error
-            known = [column for column, _ in described(shape).columns]
-            if missing := [column for column in relation.columns if column not in known]:
-                raise ConfigurationError(
-                    f"the relation {relation.full_name!r} has no column {missing[0]!r}; it has {known}"
-                )
-            found[relation.full_name] = tuple(
-                KnownColumn(column, type_name(oid) or "text", relation.columns.get(column, ""))
-                for column, oid in described(shape).columns
-            )
-        return found

@@ -1,7 +1,7 @@
 """SqlSandbox: a room without windows, over whichever database."""
 
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 from placet.database.answer import SqlAnswer
 from placet.database.caps import Caps
@@ -9,6 +9,10 @@ from placet.database.plan import SandboxPlan
 from placet.database.relation import OpenData
 from placet.database.sqlite_sandbox import SqliteSandbox
 from placet.errors import ConfigurationError
+
+_POSTGRES: Final = ("postgresql://", "postgres://")
+_SQLITE: Final = "sqlite:///"
+NEEDS_EXTRA: Final = "PostgreSQL needs the extra: pip install 'placet[postgres]'"
 
 
 class SqlSandbox(Protocol):
@@ -59,11 +63,37 @@ class SqlSandbox(Protocol):
         ...
 
 
+def is_postgres(url: str) -> bool:
+    """Return whether this is whereto one connects, and not the path of a file."""
+    return url.startswith(_POSTGRES) or ("=" in url and not sqlite_path(url).exists())
+
+
+def sqlite_path(url: str) -> Path:
+    """Return the path of a SQLite file, with `sqlite:///` before it or not."""
+    return Path(url.removeprefix(_SQLITE))
+
+
+def check_sqlite_plan(plan: SandboxPlan) -> None:
+    """Refuse a plan that a SQLite file could not keep.
+
+    Raises:
+        ConfigurationError: It leaves out rows, or reads a relation by another name.
+    """
+    for name, planned in plan.relations.items():
+        for word, value in (("where", planned.where), ("from", planned.source)):
+            if value is not None:
+                raise ConfigurationError(
+                    f"the relation {name!r} states `{word}`, and a SQLite file has no views of a plan: "
+                    f"make a view in the file, and open it as {name!r}"
+                )
+
+
 def make_sandbox(url: str, plan: SandboxPlan, *, audit_url: str | None = None, insecure: bool = False) -> SqlSandbox:
     """Return the sandbox for a database, not yet open.
 
     Args:
-        url: `postgresql://role@host/database`, or the path of a SQLite file, `sqlite:///` before it or not.
+        url: `postgresql://role@host/database`, `host=… user=… dbname=…`, or the path of a SQLite file,
+            with `sqlite:///` before it or not.
         plan: What is open, and how much may be asked.
         audit_url: A PostgreSQL login that may read the catalog, when the role itself may not.
         insecure: Start in spite of what the audit of a PostgreSQL role finds.
@@ -71,13 +101,13 @@ def make_sandbox(url: str, plan: SandboxPlan, *, audit_url: str | None = None, i
     Raises:
         ConfigurationError: There is no such file, nothing is open, or the extra is missing.
     """
-    if not url.startswith(("postgresql://", "postgres://")):
-        path = Path(url.removeprefix("sqlite://").removeprefix("/") if url.startswith("sqlite:///") else url)
-        return SqliteSandbox(path, plan.open_relations(), functions=plan.functions, caps=plan.open_caps())
+    if not is_postgres(url):
+        check_sqlite_plan(plan)
+        return SqliteSandbox(sqlite_path(url), plan.open_relations(), functions=plan.functions, caps=plan.open_caps())
     try:
         from placet.database.postgres_sandbox import PostgresSandbox  # noqa: PLC0415 - needs the extra `postgres`
     except ImportError as error:
-        raise ConfigurationError("PostgreSQL needs the extra: pip install 'placet[postgres]'") from error
+        raise ConfigurationError(NEEDS_EXTRA) from error
     return PostgresSandbox(
         url,
         plan.open_relations(),

@@ -1,4 +1,4 @@
-"""`placet sql setup` and `placet sql check`: the SQL that makes a plan true, and whether it is.
+"""`placet sql setup`: the SQL that makes a plan true.
 
 The extra `postgres`.
 """
@@ -8,9 +8,7 @@ from typing import LiteralString
 
 from psycopg.sql import SQL, Composable, Identifier, Literal
 
-from placet.database.audit import Finding, audit_role
 from placet.database.plan import RelationPlan, SandboxPlan
-from placet.database.postgres_pool import connect
 from placet.errors import ConfigurationError
 
 _SETTINGS = {
@@ -39,23 +37,6 @@ def setup_sql(plan: SandboxPlan) -> str:
     return "\n".join(_lines(plan)) + "\n"
 
 
-async def check(dsn: str, plan: SandboxPlan, *, audit_dsn: str | None = None) -> list[Finding]:
-    """Return what the login of a live database can do that it should not.
-
-    Args:
-        dsn: The login of the sandbox.
-        plan: What is open.
-        audit_dsn: A login that may read the catalog, when the sandbox's own may not.
-
-    Raises:
-        ConfigurationError: There is no connection to be had, or the catalog cannot be read.
-    """
-    async with await connect(dsn) as connection:
-        role = connection.info.user
-    async with await connect(audit_dsn or dsn) as connection:
-        return await audit_role(connection, role, plan.open_relations(), plan.functions)
-
-
 def _lines(plan: SandboxPlan) -> Iterator[str]:
     role, owner, schema, database = (
         Identifier(name) for name in (plan.role, plan.owner, plan.api_schema, plan.database)
@@ -65,6 +46,8 @@ def _lines(plan: SandboxPlan) -> Iterator[str]:
         named = {"role": role, "owner": owner, "schema": schema, "database": database, **parts}
         return SQL(words).format(**named).as_string(None)
 
+    yield "BEGIN;"
+    yield ""
     yield "-- The login of the sandbox: it owns nothing, inherits nothing, and reads one schema of views."
     yield say("CREATE ROLE {owner} NOLOGIN;")
     yield say(
@@ -81,13 +64,14 @@ def _lines(plan: SandboxPlan) -> Iterator[str]:
     yield say("ALTER DEFAULT PRIVILEGES FOR ROLE {owner} REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;")
     yield ""
     yield "-- What is open. A view that leaves rows out is a barrier, or errors would show them."
-    yield say("CREATE SCHEMA {schema} AUTHORIZATION {owner};")
+    yield say("CREATE SCHEMA IF NOT EXISTS {schema} AUTHORIZATION {owner};")
     yield from dict.fromkeys(line for name, relation in plan.relations.items() for line in _view(plan, name, relation))
     yield say("GRANT USAGE ON SCHEMA {schema} TO {role};")
     for name in plan.relations:
         yield say("GRANT SELECT ON {view} TO {role};", view=Identifier(plan.api_schema, name))
     for name in plan.functions:
         bare = Identifier(*name.split("."))
+        yield say("GRANT USAGE ON SCHEMA {space} TO {role};", space=Identifier(name.partition(".")[0]))
         yield say("REVOKE EXECUTE ON FUNCTION {function} FROM PUBLIC;", function=bare)
         yield say("GRANT EXECUTE ON FUNCTION {function} TO {role};", function=bare)
     yield ""
@@ -97,6 +81,8 @@ def _lines(plan: SandboxPlan) -> Iterator[str]:
     for name, value in _SETTINGS.items():
         stated = value.format(timeout=f"{timeout:g}", idle=f"{timeout + 2:g}")
         yield say("ALTER ROLE {role} SET {name} = {value};", name=Identifier(name), value=Literal(stated))
+    yield ""
+    yield "COMMIT;"
 
 
 def _view(plan: SandboxPlan, name: str, relation: RelationPlan) -> Iterator[str]:

@@ -36,14 +36,14 @@ UNION ALL SELECT format('schemas in %%I', current_database())
 WHERE has_database_privilege(%(role)s, current_database(), 'CREATE') ORDER BY 1;
 
 -- name: readable
-SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+SELECT n.nspname, c.relname, format('%%I.%%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
 AND n.nspname !~ '^pg_(toast|temp)' AND has_schema_privilege(%(role)s, n.oid, 'USAGE')
 AND (has_table_privilege(%(role)s, c.oid, 'SELECT') OR has_any_column_privilege(%(role)s, c.oid, 'SELECT'))
 ORDER BY 1, 2;
 
 -- name: executable
-SELECT n.nspname, p.proname, e.extname, p.prosecdef FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+SELECT n.nspname, p.proname, e.extname, p.prosecdef, p.oid::regprocedure::text FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
 LEFT JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
 LEFT JOIN pg_extension e ON e.oid = d.refobjid
 WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
