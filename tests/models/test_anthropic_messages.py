@@ -336,6 +336,42 @@ async def test_an_input_said_twice_is_a_contradiction(wire: WireServer, open_mes
     assert "contradict" in (answer.calls[0].fault or "")
 
 
+async def test_a_block_that_another_one_takes_over_cannot_be_known(
+    wire: WireServer, open_messages: OpenMessages
+) -> None:
+    """What was meant for the first goes to the second; alone, its name would run with nothing but defaults."""
+    items = as_message_stream(message([USE], "tool_use"))
+    first = {**items[2], "content_block": {**items[2]["content_block"], "id": "toolu_0", "name": "wipe"}}
+    wire.plays(events([*items[:2], first, *items[2:]], done=False))
+
+    answer = await open_messages().answer(ask(), lambda _: None)
+
+    assert [(call.name, bool(call.fault)) for call in answer.calls] == [("wipe", True), ("get_rate", False)]
+
+
+async def test_a_call_without_arguments_that_did_not_end_cannot_be_known(
+    wire: WireServer, open_messages: OpenMessages
+) -> None:
+    items = as_message_stream(message([USE], "tool_use"))
+    kept = [item for item in items if item["type"] not in ("content_block_delta", "content_block_stop")]
+    wire.plays(events(kept, done=False))
+
+    answer = await open_messages().answer(ask(), lambda _: None)
+
+    assert "broke off" in (answer.calls[0].fault or "")
+
+
+async def test_blocks_may_stand_one_after_the_other_at_one_place(wire: WireServer, open_messages: OpenMessages) -> None:
+    """As servers that only speak like Anthropic number them."""
+    items = as_message_stream(message([TEXT, USE, {**USE, "id": "toolu_2"}], "tool_use"))
+    wire.plays(events([{**item, "index": 0} if "index" in item else item for item in items], done=False))
+
+    answer = await open_messages().answer(ask(), lambda _: None)
+
+    assert answer.text == TEXT["text"]
+    assert [(call.id, call.fault) for call in answer.calls] == [("toolu_1", None), ("toolu_2", None)]
+
+
 @pytest.mark.parametrize(
     "reply",
     [

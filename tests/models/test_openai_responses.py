@@ -225,10 +225,11 @@ async def test_an_incomplete_answer_makes_its_calls_unknowable(
 
 
 @both
+@pytest.mark.parametrize("status", ["incomplete", "in_progress"])
 async def test_an_incomplete_call_cannot_be_known(
-    wire: WireServer, open_responses: OpenResponses, streamed: bool
+    wire: WireServer, open_responses: OpenResponses, status: str, streamed: bool
 ) -> None:
-    answer = await hear(wire, open_responses, [{**CALL, "status": "incomplete"}], streamed=streamed)
+    answer = await hear(wire, open_responses, [{**CALL, "status": status}], streamed=streamed)
 
     assert answer.calls[0].fault
 
@@ -243,6 +244,47 @@ async def test_an_end_that_contradicts_the_stream_is_not_believed(
     answer = await open_responses().answer(ask(), lambda _: None)
 
     assert "contradict" in (answer.calls[0].fault or "")
+
+
+async def test_pieces_that_contradict_the_end_are_not_overheard(
+    wire: WireServer, open_responses: OpenResponses
+) -> None:
+    items = as_response_stream(response([CALL]))
+    piece = next(item for item in items if item["type"] == "response.function_call_arguments.delta")
+    piece["delta"] = '{"day'
+    wire.plays(events(items, done=False))
+
+    answer = await open_responses().answer(ask(), lambda _: None)
+
+    assert "contradict" in (answer.calls[0].fault or "")
+
+
+async def test_an_end_without_items_is_what_the_stream_has_said(
+    wire: WireServer, open_responses: OpenResponses
+) -> None:
+    items = as_response_stream(response([REASONING, CALL]))
+    items[-1]["response"] = response([])
+    wire.plays(events(items, done=False))
+
+    answer = await open_responses().answer(ask(), lambda _: None)
+
+    assert [(call.arguments, call.fault) for call in answer.calls] == [(CALL["arguments"], None)]
+
+
+@both
+async def test_a_kind_of_call_that_was_never_offered_is_refused_and_does_not_brick(
+    wire: WireServer, open_responses: OpenResponses, streamed: bool
+) -> None:
+    """Sent back as it was it would wait for a result that has no form here."""
+    custom = {"type": "custom_tool_call", "id": "ct_1", "call_id": "call_2", "name": "shell", "input": "ls"}
+    answer = await hear(wire, open_responses, [REASONING, custom, CALL], streamed=streamed)
+
+    assert [(call.name, bool(call.fault)) for call in answer.calls] == [("shell", True), ("get_rate", False)]
+    results = (ToolResult("call_2", "no", is_error=True), ToolResult("call_1", "4.5"))
+    items = await send(wire, open_responses, as_history(answer, *results))
+    assert [item["type"] for item in items if "type" in item] == [
+        "reasoning", "function_call", "function_call", "function_call_output", "function_call_output",
+    ]  # fmt: skip
 
 
 async def test_a_stream_that_broke_off_makes_its_calls_unknowable(

@@ -232,7 +232,11 @@ def as_response_stream(whole_response: dict[str, Any]) -> list[dict[str, Any]]:
                     for piece in (part["text"][:3], part["text"][3:])
                 ]
         if item["type"] == "function_call":
-            items.append({"type": "response.function_call_arguments.delta", "delta": item["arguments"]})
+            kind, text = "response.function_call_arguments.delta", item["arguments"]
+            items += [
+                {"type": kind, "output_index": index, "item_id": item.get("id"), "delta": piece}
+                for piece in (text[:5], text[5:])
+            ]
         items.append({"type": "response.output_item.done", "output_index": index, "item": item})
     items.append({"type": f"response.{whole_response['status']}", "response": whole_response})
     return items

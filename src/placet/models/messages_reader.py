@@ -36,6 +36,8 @@ class _Block:
         self.kind = block["type"]
         self.fields = dict(block)
         self.json: list[str] = []
+        self.ended = False
+        self.fault: str | None = None
 
     def take(self, delta: Mapping[str, Any]) -> str:
         """Take in one delta, and return the words that are new in it."""
@@ -57,8 +59,12 @@ class _Block:
     def read_arguments(self) -> tuple[str, str | None]:
         """Return the call's arguments, and its fault or None."""
         text, given = "".join(self.json), self.fields.get("input")
+        if self.fault is not None:
+            return text or "{}", self.fault
         if text.strip():
             return text, CONTRADICTION if given else None
+        if not given and not self.ended:
+            return "{}", BROKEN_OFF
         if given is None or given == "":
             return "{}", None
         return (given if isinstance(given, str) else write_text(given)), None
@@ -107,11 +113,13 @@ class MessagesReader:
                 return self._open(body.get("index"), body.get("content_block"))
             case "content_block_delta":
                 return self._extend(body.get("index"), body.get("delta"))
+            case "content_block_stop":
+                self._end(body.get("index"))
             case "message_delta":
                 self._read_end(body.get("delta"))
                 self._count(body.get("usage"))
             case _:
-                pass  # message_stop, content_block_stop, ping, and what is newer than this code
+                pass  # message_stop, ping, and what is newer than this code
         return ""
 
     def read(self, body: object) -> str:
@@ -126,6 +134,7 @@ class MessagesReader:
         self._read_envelope(body)
         for index, block in enumerate(blocks):
             self._open(index, block)
+            self._end(index)
         self._read_end(body)
         return self._text()
 
@@ -177,7 +186,9 @@ class MessagesReader:
         block = as_object(said)
         if block is None or not isinstance(block.get("type"), str) or not isinstance(index, int):
             raise ModelProtocolError(f"a block of the model's answer is none: {show(said)} at {index!r}")
-        opened = _Block(block)
+        opened, before = _Block(block), self._at.get(index)
+        if before is not None and not before.ended:
+            before.fault = CONTRADICTION  # what was meant for it goes to the new one
         self._blocks.append(opened)
         self._at[index] = opened
         return as_text(block.get("text")) if opened.kind == "text" else ""
@@ -188,6 +199,11 @@ class MessagesReader:
         if block is None or delta is None:
             raise ModelProtocolError(f"a piece of the model's answer belongs to no block: {show(said)} at {index!r}")
         return block.take(delta)
+
+    def _end(self, index: object) -> None:
+        block = self._at.get(index) if isinstance(index, int) else None
+        if block is not None:
+            block.ended = True
 
     def _read_envelope(self, said: object) -> None:
         message = as_object(said)

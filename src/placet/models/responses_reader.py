@@ -2,7 +2,7 @@
 
 Pure. An answer is a list of items; what is neither words nor a call (reasoning, encrypted) is
 opaque, and goes back in its place. A stream ends with the whole answer, so only words are
-taken from its pieces.
+taken from its pieces; a call is what the end says, unless the pieces have said otherwise.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from placet.models.accumulator import BROKEN_OFF, CUT, FILTERED
 from placet.models.call_arguments import write_text
 from placet.models.call_ids import make_unique
 from placet.models.decoded import as_amount, as_list, as_object, as_text, show
-from placet.models.fragments import CONTRADICTION, UNNAMED
+from placet.models.fragments import CONTRADICTION, NOT_A_FUNCTION, UNNAMED
 from placet.ports import Finish, ModelAnswer
 from placet.values.call import ToolCall
 from placet.values.run import Usage
@@ -29,6 +29,7 @@ class ResponsesReader:
         self._body: Mapping[str, Any] | None = None
         self._items: list[Mapping[str, Any]] = []
         self._done: list[Mapping[str, Any]] = []
+        self._pieces: dict[object, str] = {}
 
     def add(self, event: object) -> str:
         """Take in one event, and return the words that are new in it.
@@ -42,7 +43,10 @@ class ResponsesReader:
         kind = body.get("type")
         if kind == "response.output_text.delta":
             return as_text(body.get("delta"))
-        if kind == "response.output_item.done":
+        if kind == "response.function_call_arguments.delta":
+            where = body.get("item_id")
+            self._pieces[where] = self._pieces.get(where, "") + as_text(body.get("delta"))
+        elif kind == "response.output_item.done":
             self._done.append(_check_item(body.get("item")))
         elif kind in _ENDS:
             self.read(body.get("response"))
@@ -70,7 +74,7 @@ class ResponsesReader:
         """
         body: Mapping[str, Any] = self._body if self._body is not None else {}
         items = self._items or self._done
-        said = [item for item in items if item["type"] == "function_call"]
+        said = [item for item in items if _is_call(item)]
         finish, fault = self._read_end(body, called=bool(said))
         refusal = _read_texts(items, "refusal", "refusal")
         if refusal:
@@ -109,10 +113,11 @@ class ResponsesReader:
     def _close(self, item: Mapping[str, Any], taken: set[str], place: str, fault: str | None) -> ToolCall:
         sent, name, arguments = as_text(item.get("call_id")), as_text(item.get("name")), item.get("arguments")
         text = arguments if isinstance(arguments, str) else "" if arguments is None else write_text(arguments)
-        streamed = [done for done in self._done if done.get("id") == item.get("id") and done["type"] == "function_call"]
-        if any(done.get("arguments") != arguments or done.get("name") != item.get("name") for done in streamed):
+        if item["type"] != "function_call":
+            name, text, fault = name or item["type"], "{}", NOT_A_FUNCTION
+        elif self._is_contradicted(item, text):
             fault = fault or CONTRADICTION
-        if item.get("status") == "incomplete":
+        if item.get("status") not in (None, "completed"):
             fault = fault or CUT
         identity = make_unique(sent, taken, place)
         return ToolCall(
@@ -125,6 +130,16 @@ class ResponsesReader:
             } or None,
             note=None if identity == sent else f"the server's call id {sent!r} was made unique",
         )  # fmt: skip
+
+    def _is_contradicted(self, item: Mapping[str, Any], arguments: str) -> bool:
+        """Whether the stream has said another call than its end does."""
+        where = item.get("id")
+        if where is None:
+            return False
+        done = [said for said in self._done if said.get("id") == where and said["type"] == "function_call"]
+        if any(said.get("arguments") != item.get("arguments") or said.get("name") != item.get("name") for said in done):
+            return True
+        return self._pieces.get(where, arguments) != arguments
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
@@ -145,14 +160,23 @@ def _keep_items(items: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     A call only marks its place. Reasoning without its encrypted content is kept nowhere, so the
     provider could not find it: then nothing goes back but words and calls.
     """
-    opaque = [item for item in items if item["type"] not in ("message", "function_call")]
+    opaque = [item for item in items if item["type"] != "message" and not _is_call(item)]
     if not opaque or any(item["type"] == "reasoning" and not item.get("encrypted_content") for item in opaque):
         return None
     kept: list[dict[str, Any]] = []
     for item in items:
-        keys = ("type", "id", "status") if item["type"] == "function_call" else tuple(item)
+        if _is_call(item) and item["type"] != "function_call":
+            kept.append({"type": "function_call"})
+            continue
+        keys = ("type", "id", "status") if _is_call(item) else tuple(item)
         kept.append({key: item[key] for key in keys if item.get(key) is not None})
     return {"items": kept}
+
+
+def _is_call(item: Mapping[str, Any]) -> bool:
+    """Whether an item waits for a result of ours: a function call, or a kind of call that was never offered."""
+    kind = str(item["type"])
+    return kind == "function_call" or ("call_id" in item and kind.endswith("_call"))
 
 
 def _check_item(said: object) -> Mapping[str, Any]:
