@@ -1,19 +1,18 @@
-"""What has failed elsewhere, in public, from the wire through the gate to the tool and back."""
+"""What has failed elsewhere, in public, from the wire through the gate to the tool and back.
 
-from collections.abc import Sequence
+Each case is played on each wire, streamed and whole, by a local server, through the vendor's SDK.
+"""
+
+import json
 from typing import Any
 
 import pytest
 
-from placet.agent.definition import AgentDefinition
-from placet.stores.memory import MemoryStore
-from placet.tools.tool import Tool, tool
-from placet.values.outcome import Answer
-from placet.values.principal import Principal
-from placet.wiring import Agent
-from tests.models.asking import OpenChat
-from tests.models.public_failures import CASES, check_history, ids_of
-from tests.models.wire import Reply, WireServer, as_stream, chunks, completion, events, whole
+from placet.tools.tool import tool
+from tests.models.dialects import CHAT, Dialect
+from tests.models.public_failures import CASES, ids_of
+from tests.models.runs import both, on_each_wire, results_over_wire
+from tests.models.wire import WireServer, chunks, events
 from tests.tools.cases import Built, build
 
 KINDS = ("args-json", "stream-delta", "call-id", "tool-name", "history-pairing", "provider-quirk")
@@ -61,59 +60,32 @@ def build_tool(source: str, **options: Any) -> Built:
     return build(source.replace("-> float", "-> str"), **options)
 
 
-async def run(
-    wire: WireServer, open_chat: OpenChat, *tools: Tool, replies: Sequence[Reply], streamed: bool
-) -> list[dict[str, Any]]:
-    """Run an agent against the wire server; return the last conversation that it was sent."""
-    wire.plays(*replies)
-    agent = Agent(
-        AgentDefinition(name="clerk", prompt="Be brief."),
-        tools=tools,
-        model=open_chat(),
-        store=MemoryStore(),
-        secret=b"a secret of thirty-two bytes or more",
-    )
-    emit = (lambda _: None) if streamed else None
-    outcome = await agent.ask("go", principal=Principal("u1", roles={"support"}), emit=emit)
-    await agent.close()
-    assert isinstance(outcome, Answer)
-    assert outcome.text == "done"
-    messages: list[dict[str, Any]] = wire.last["messages"]
-    check_history(messages)
-    return messages
-
-
-def done(*, streamed: bool) -> Reply:
-    return events(chunks([{"content": "done"}])) if streamed else whole(completion({"content": "done"}))
-
-
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@both
+@on_each_wire
 @pytest.mark.parametrize("case_id", ids_of("openai_message", KINDS))
 async def test_a_call_runs_exactly_as_said_or_not_at_all(
-    wire: WireServer, open_chat: OpenChat, case_id: str, streamed: bool
+    wire: WireServer, dialect: Dialect, case_id: str, streamed: bool
 ) -> None:
     choice = CASES[case_id]["input"]["choice"]
-    message, finish_reason = choice["message"], choice["finish_reason"]
     built = build_tool(CASES[case_id]["input"]["tools"][0])
-    first = events(chunks(as_stream(message), finish_reason)) if streamed else whole(completion(message, finish_reason))
+    first = dialect.says(choice["message"], choice["finish_reason"], streamed=streamed)
+    done = dialect.says("done", streamed=streamed)
 
-    messages = await run(wire, open_chat, built.tool, replies=[first, done(streamed=streamed)], streamed=streamed)
+    told = await results_over_wire(wire, dialect, built.tool, replies=[first, done], streamed=streamed)
 
     expected = RECEIVED.get(case_id, [])
     assert sorted(built.received, key=str) == sorted(expected, key=str)
-    told = [item["content"] for item in messages if item["role"] == "tool"]
-    assert len(told) == len(message["tool_calls"])
-    assert sum(content.startswith("ERROR") for content in told) == len(told) - len(expected)
-    assert wire.last.get("stream", False) is streamed
+    assert len(told) == len(choice["message"]["tool_calls"])
+    assert sum(is_error for _, is_error in told) == len(told) - len(expected)
 
 
 @pytest.mark.parametrize("case_id", STREAMED)
-async def test_a_streamed_call_runs_exactly_as_said(wire: WireServer, open_chat: OpenChat, case_id: str) -> None:
+async def test_a_streamed_call_runs_exactly_as_said(wire: WireServer, case_id: str) -> None:
     played = CASES[case_id]["input"]
     built = build_tool(played["tools"][0])
     first = events(chunks([chunk["delta"] for chunk in played["chunks"]], played["finish_reason"]))
 
-    await run(wire, open_chat, built.tool, replies=[first, done(streamed=True)], streamed=True)
+    await results_over_wire(wire, CHAT, built.tool, replies=[first, CHAT.says("done", streamed=True)], streamed=True)
 
     assert sorted(built.received, key=str) == STREAMED[case_id]
 
@@ -124,14 +96,19 @@ async def get_weather(city: str) -> str:
     return city
 
 
-async def test_no_unknown_tool_is_given_away(wire: WireServer, open_chat: OpenChat) -> None:
+@both
+@on_each_wire
+async def test_no_unknown_tool_is_given_away(wire: WireServer, dialect: Dialect, streamed: bool) -> None:
     """C071: the model hears that there is no such tool, and of none that it may not see."""
     choice = CASES["C071"]["input"]["choice"]
     seen = build_tool("def get_rate(city: str) -> float")
-    first = whole(completion(choice["message"], choice["finish_reason"]))
+    first = dialect.says(choice["message"], choice["finish_reason"], streamed=streamed)
+    done = dialect.says("done", streamed=streamed)
 
-    messages = await run(wire, open_chat, seen.tool, get_weather, replies=[first, done(streamed=False)], streamed=False)
+    ((text, is_error),) = await results_over_wire(
+        wire, dialect, seen.tool, get_weather, replies=[first, done], streamed=streamed
+    )
 
-    assert messages[-1]["content"].startswith("ERROR")
-    assert "get_wether" in messages[-1]["content"]
-    assert "get_weather" not in str(wire.last)
+    assert is_error
+    assert "get_wether" in text
+    assert "get_weather" not in json.dumps(wire.last)

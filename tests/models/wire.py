@@ -198,7 +198,8 @@ def as_message_stream(whole_message: dict[str, Any]) -> list[dict[str, Any]]:
                 ]
             case "tool_use" | "server_tool_use":
                 start["input"] = {}
-                text = block["input"] if isinstance(block["input"], str) else json.dumps(block["input"])
+                given = block.get("input", "")
+                text = given if isinstance(given, str) else json.dumps(given)
                 deltas = [{"type": "input_json_delta", "partial_json": part} for part in ("", text[:5], text[5:])]
         items.append({"type": "content_block_start", "index": index, "content_block": start})
         items += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
@@ -231,7 +232,7 @@ def as_response_stream(whole_response: dict[str, Any]) -> list[dict[str, Any]]:
                     {"type": "response.output_text.delta", "output_index": index, "delta": piece}
                     for piece in (part["text"][:3], part["text"][3:])
                 ]
-        if item["type"] == "function_call":
+        if item["type"] == "function_call" and isinstance(item.get("arguments"), str):
             kind, text = "response.function_call_arguments.delta", item["arguments"]
             items += [
                 {"type": kind, "output_index": index, "item_id": item.get("id"), "delta": piece}
