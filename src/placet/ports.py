@@ -15,7 +15,7 @@ from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalSt
 from placet.values.audit import AuditEntry, AuditRecord, AuditVerification
 from placet.values.call import ToolCall
 from placet.values.decision import Reason
-from placet.values.effect import Claim, ClaimAnswer, EffectRecord, EffectState, Lease, Take
+from placet.values.effect import Claim, ClaimAnswer, CommitAnswer, EffectRecord, EffectState, Lease, Statement, Take
 from placet.values.json import Json, JsonObject
 from placet.values.message import Transcript
 from placet.values.principal import Principal
@@ -361,6 +361,28 @@ class EffectStore(Protocol):
 
         Raises:
             StoreError: Nothing was stored; the effect stays as it was.
+        """
+        ...
+
+    @property
+    def takes_statements(self) -> bool:
+        """Whether a tool may write in the store's own transaction (`survival="transaction"`)."""
+        ...
+
+    async def commit_effect(
+        self, key: str, result: str, statements: Sequence[Statement], entry: AuditEntry
+    ) -> CommitAnswer:
+        """Carry out what a tool writes, settle its effect as DONE and record it, all in one transaction. Durable.
+
+        Only an effect that is RUNNING or UNKNOWN is settled: of two workers that have executed
+        the same call, the first to come writes, and the other one is told what it has recorded.
+
+        Returns:
+            `Committed`; `AlreadyDone` when the effect has ended meanwhile; `NotCommitted` when a
+            statement has failed or changed another number of rows than it must.
+
+        Raises:
+            StoreError: Nothing was stored, or nobody knows; the ledger tells.
         """
         ...
 

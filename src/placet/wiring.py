@@ -30,8 +30,8 @@ from placet.runtime.drive import Driver
 from placet.runtime.event_log import EventLogs
 from placet.runtime.explain import Explanation, explain
 from placet.runtime.hooks import Hooks
-from placet.runtime.isolated import check_isolated
 from placet.runtime.keys import Keys, read_or_make_secret
+from placet.runtime.offered import check_offered
 from placet.runtime.patience import see_through
 from placet.runtime.pricing import check_prices
 from placet.runtime.report import make_report
@@ -39,7 +39,6 @@ from placet.runtime.site import Emit
 from placet.runtime.telemetry import Telemetry
 from placet.runtime.world import AuditSink, World
 from placet.stores.url import open_store_from_url
-from placet.tools.tool import Tool
 from placet.tools.toolset import Toolset
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.call import ToolResult
@@ -51,7 +50,6 @@ from placet.values.outcome import Outcome, Refused, Waiting
 from placet.values.policy import Policy
 from placet.values.price import Price
 from placet.values.principal import Principal
-from placet.values.tool import Isolation, Survival
 from placet.words.language import guess_language, normalise_language
 
 T = TypeVar("T")
@@ -152,6 +150,7 @@ class Agent:
             release_unrecorded_reads=release_unrecorded_reads,
             telemetry=telemetry or Telemetry(),
         )
+        check_offered(self.world)
         check_prices(self.world, self.definition.budget, self.model)
         self._driver = Driver(world=self.world, agent=self.definition, model=self.model, worker=ids.new("worker"))
         self.contract: Contract | None = make_contract(output) if output is not None else None
@@ -529,30 +528,11 @@ def _policy(policy: Policy | Path | str | None, product: str) -> Policy | None:
         raise PolicyError(f"the policy {str(policy)!r} cannot be read: {error}") from error
 
 
-def _check_offered(tool: Tool) -> None:
-    """Refuse what a tool may declare and cannot be done here: nobody may rest on it.
-
-    Raises:
-        ConfigurationError: The tool asks for a process of its own that could not be had, or for
-            the store's transaction.
-    """
-    spec = tool.spec
-    if spec.isolation is Isolation.PROCESS:
-        check_isolated(tool)
-    if spec.survival is Survival.TRANSACTION:
-        raise ConfigurationError(
-            f"tool {spec.name!r} asks for survival='transaction', which this version does not offer; "
-            "use survival='key' with the context's idempotency key, or 'once'"
-        )
-
-
 def _toolset(tools: Toolset | Iterable[Any], definition: AgentDefinition, policy: Policy | None) -> Toolset:
     permits = {name for rule in policy.rules for name in rule.tools} if policy is not None else set[str]()
     toolset = tools if isinstance(tools, Toolset) else Toolset(tools, policy_permits=permits)
     if policy is not None:
         check_names(policy, {tool.name: tool.spec for tool in toolset})
-    for tool in toolset:
-        _check_offered(tool)
     if definition.tools is None:
         return toolset
     missing = [name for name in definition.tools if name not in toolset.names]

@@ -5,25 +5,23 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final, assert_never
 
-from placet.agent.snapshot import dump_result, load_result
+from placet.agent.snapshot import load_result
 from placet.errors import StoreError
 from placet.gate.rate_limit import limit_reached
-from placet.runtime.ending import Observed, observe, state_of
+from placet.runtime.conclude import conclude, make_entry, record_late
 from placet.runtime.execute import Ending, Leave, Left, run_read, run_sync, run_write
-from placet.runtime.hooks import ToolUse, tell_after
 from placet.runtime.isolated import IsolatedCall
 from placet.runtime.observations import refusal_text
 from placet.runtime.patience import see_through
 from placet.runtime.prepare import Permitted, refuse
 from placet.runtime.record import json_text
 from placet.runtime.sentences import progress_sentence
-from placet.runtime.telemetry import TOOL_RESULT
 from placet.runtime.world import World
-from placet.values.audit import AuditEntry, AuditKind
+from placet.values.audit import AuditKind
 from placet.values.call import ToolResult
 from placet.values.decision import Deny, Reason
 from placet.values.effect import AlreadyDone, Claim, ClaimAnswer, Claimed, ClaimRefused, EffectRecord, EffectState
-from placet.values.event import CallFinished, CallStarted
+from placet.values.event import CallStarted
 from placet.values.tool import Survival
 
 SETTLING: Final = timedelta(seconds=10)
@@ -64,12 +62,12 @@ async def _carry_out(world: World, permitted: Permitted) -> ToolResult | Left:
     try:
         ending = await _execute(world, permitted)
     except asyncio.CancelledError:
-        world.store.queue(_entry(world, permitted, Reason.CANCELLED.value, _body(world, permitted, Reason.CANCELLED)))
+        world.store.queue(make_entry(world, permitted, Reason.CANCELLED.value, Reason.CANCELLED))
         raise
     if isinstance(ending, Left):
-        await world.record(_entry(world, permitted, "waiting", _body(world, permitted, "waiting")))
+        await world.record(make_entry(world, permitted, "waiting", "waiting"))
         return ending
-    return await _conclude(world, permitted, ending, observe(world, permitted.ready, ending))
+    return await conclude(world, permitted, ending)
 
 
 # ── commit ────────────────────────────────────────────────────────────────────────────
@@ -112,6 +110,9 @@ async def _commit(world: World, permitted: Permitted) -> ClaimAnswer:
         return ClaimRefused(Reason.UNRECORDED, repr(error))
     if intent is not None and isinstance(answer, Claimed):
         world.tell(intent)
+        if world.clock.now() >= now + spec.timeout + SETTLING:
+            # This worker was held up meanwhile, and others may have given the call up or made it again.
+            return ClaimRefused(Reason.LEASE_LOST, "held up between the claim and the execution")
     return answer
 
 
@@ -160,7 +161,7 @@ async def _execute(world: World, permitted: Permitted) -> Ending | Left:
         return execute(value, resource, context)
 
     def late(ending: Ending) -> None:
-        _record_late(world, permitted, ending)
+        record_late(world, permitted, ending)
 
     if tool.home:
         call = IsolatedCall(tool, permitted.ready.arguments, context)
@@ -180,101 +181,3 @@ async def _execute(world: World, permitted: Permitted) -> Ending | Left:
     await nested.settle()
     # Code that has swallowed the leaving has gone on without its nested run: its end counts for nothing.
     return Left(nested.waiting) if nested.waiting else ending
-
-
-# ── record the outcome ────────────────────────────────────────────────────────────────
-
-
-async def _conclude(world: World, permitted: Permitted, ending: Ending, observed: Observed) -> ToolResult:
-    """Record how the call ended and return its result, or say that it could not be recorded."""
-    attempt, spec = permitted.ready.attempt, permitted.ready.tool.spec
-    result = observed.result
-    state = state_of(ending) if spec.has_effect else None
-    word = "allow" if state is None or state is EffectState.DONE else state.value
-    entry = _entry(world, permitted, word, _body(world, permitted, result.code, observed))
-    if state is not None:
-        await _settle(world, permitted, state, result, entry)
-    elif not await world.record(entry) and not world.release_unrecorded_reads:
-        text = "the result could not be recorded, so it is withheld; tell the person to try later"
-        result = ToolResult(result.call_id, text, is_error=True, code=Reason.UNRECORDED.value)
-    await _tell_hooks(world, permitted, result, observed.data)
-    if attempt.site.emit is not None:
-        attempt.site.emit(
-            CallFinished(
-                run_id=attempt.site.run_id,
-                key=attempt.site.key,
-                tool=spec.name,
-                code=result.code,
-                rule=permitted.rule,
-                milliseconds=_milliseconds(world, permitted),
-            )
-        )
-    return result
-
-
-async def _tell_hooks(world: World, permitted: Permitted, result: ToolResult, data: Any) -> None:
-    for hooks in world.hooks:
-        if hooks.after_tool is not None:
-            ready = permitted.ready
-            use = ToolUse(
-                run_id=ready.attempt.site.run_id,
-                key=ready.attempt.site.key,
-                principal=ready.context.principal,
-                tool=ready.tool.spec,
-                arguments=ready.arguments.json,
-            )
-            await tell_after(hooks.after_tool, use, result, data)
-
-
-async def _settle(
-    world: World, permitted: Permitted, state: EffectState, result: ToolResult, entry: AuditEntry
-) -> None:
-    try:
-        await see_through(world.store.settle(permitted.ready.attempt.site.key, state, dump_result(result), entry))
-    except StoreError:
-        # The effect has happened and must not happen again: the result is kept, the
-        # ledger still says running, and past its deadline it will say unknown.
-        world.lose(entry)
-    else:
-        world.tell(entry)
-
-
-def _record_late(world: World, permitted: Permitted, ending: Ending) -> None:
-    """Record an ending that came after the caller was answered. It changes no answer."""
-    observed = observe(world, permitted.ready, ending)
-    entry = _entry(world, permitted, "late", _body(world, permitted, observed.result.code, observed, ',"late":true'))
-    if permitted.ready.tool.spec.has_effect:
-        world.spawn(_settle(world, permitted, state_of(ending), observed.result, entry))
-    else:
-        world.spawn(_record(world, entry))
-
-
-async def _record(world: World, entry: AuditEntry) -> None:
-    await world.record(entry)
-
-
-def _entry(world: World, permitted: Permitted, word: str, body: str) -> AuditEntry:
-    kind = AuditKind.OUTCOME if permitted.ready.tool.spec.records_intent else AuditKind.CALL
-    return permitted.ready.attempt.record.entry(world.clock.now(), kind, word, permitted.rule, body)
-
-
-def _body(world: World, permitted: Permitted, code: str, observed: Observed | None = None, more: str = "") -> str:
-    redactor = world.redactor(permitted.ready.tool)
-    result = detail = ""
-    if observed is not None:
-        result = (
-            redactor.json_text(observed.result.content) if observed.is_json else redactor.text(observed.result.content)
-        )
-        if permitted.ready.attempt.site.span is not None:
-            permitted.ready.attempt.site.span.show(TOOL_RESULT, result)
-        if observed.detail:
-            detail = redactor.text(observed.detail, known=redactor.secrets_in(permitted.ready.arguments.json))
-    nested = permitted.ready.context.runtime
-    if nested is not None and nested.started:
-        more = f'{more},"nested":{json_text(list(dict.fromkeys(nested.started)))}'
-    ms = _milliseconds(world, permitted)
-    return permitted.ready.attempt.record.body(code=code, ms=ms, result=result, detail=detail, more=more)
-
-
-def _milliseconds(world: World, permitted: Permitted) -> float:
-    return (world.clock.monotonic() - permitted.ready.attempt.started) * 1000

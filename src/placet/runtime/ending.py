@@ -11,7 +11,8 @@ from placet.runtime.world import World
 from placet.tools.output import Shaped
 from placet.values.call import ToolResult
 from placet.values.decision import Reason
-from placet.values.effect import EffectState
+from placet.values.effect import EffectState, NotCommitted
+from placet.values.tool import Survival
 
 FATAL: Final = "fatal"
 """Code of a result whose tool has ended the run. The model never reads it."""
@@ -53,7 +54,7 @@ def observe(world: World, ready: Ready, ending: Ending) -> Observed:
             return Observed(ToolResult(call_id, content or "(no text)", is_error=True, code=error.code, answer=answer))
         case Raised(error=error):
             reference = world.ids.new("err")
-            doubt = _DOUBT if ready.tool.spec.has_effect else ""
+            doubt = _doubt(ready)
             content = f"the tool failed (reference {reference}).{doubt} Go on without it, or tell the person."
             code = FATAL if ends_the_run(ending) else "internal_error"
             return Observed(_failed(ready, code, content), f"{reference}: {type(error).__name__}: {error}")
@@ -88,17 +89,40 @@ def _failed(ready: Ready, code: str, content: str) -> ToolResult:
     return ToolResult(ready.attempt.call.id, content, is_error=True, code=code, answer=answer)
 
 
+def _doubt(ready: Ready) -> str:
+    spec = ready.tool.spec
+    return _DOUBT if spec.has_effect and spec.survival is not Survival.TRANSACTION else ""
+
+
 def _timeout_text(ready: Ready, ending: TimedOut) -> str:
     seconds = ready.tool.spec.timeout.total_seconds()
     if not ending.started:
         return f"every place to run was taken for {seconds:g} s, so this call did not run; try again later"
     running = " (may_still_be_running: true)" if ending.may_still_be_running else ""
-    doubt = _DOUBT if ready.tool.spec.has_effect else ""
+    doubt = _doubt(ready)
     return f"the tool took longer than {seconds:g} s and was given up{running}.{doubt}"
 
 
-def state_of(ending: Ending) -> EffectState:
-    """Return what is known of an effect: certain only when the tool came to its end or said so itself."""
+def refused_by_the_store(world: World, ready: Ready, refused: NotCommitted) -> Observed:
+    """Return in words that nothing of a tool's transaction stands."""
+    if refused.otherwise:
+        answer = refused.otherwise if ready.attempt.site.wants_answer else ""
+        result = ToolResult(ready.attempt.call.id, refused.otherwise, is_error=True, code=ToolError.code, answer=answer)
+        return Observed(result, refused.detail)
+    reference = world.ids.new("err")
+    content = f"the tool failed, and nothing was done (reference {reference}). Go on without it, or tell the person."
+    return Observed(_failed(ready, "internal_error", content), f"{reference}: {refused.detail}")
+
+
+def state_of(ready: Ready, ending: Ending, observed: Observed) -> EffectState:
+    """Return what is known of an effect: certain only when the tool came to its end or said so itself.
+
+    What writes in the store's own transaction is certain always: until that is committed,
+    nothing was done.
+    """
+    if ready.tool.spec.survival is Survival.TRANSACTION:
+        wrote = isinstance(ending, Returned) and not observed.result.is_error
+        return EffectState.DONE if wrote else EffectState.FAILED
     if isinstance(ending, Returned):
         return EffectState.DONE
     return EffectState.FAILED if says_nothing_was_done(ending) else EffectState.UNKNOWN

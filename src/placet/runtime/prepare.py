@@ -25,6 +25,7 @@ from placet.runtime.world import World
 from placet.tools.arguments import Arguments
 from placet.tools.context import Context
 from placet.tools.tool import Tool
+from placet.tools.transaction import Transaction
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.audit import AuditKind
 from placet.values.call import ToolCall, ToolResult
@@ -210,6 +211,7 @@ def make_ready(
         # A tool with an effect of its own is never entered twice, so it cannot nest what may wait.
         runtime=None if spec.has_effect else site.runtime,
         state=site.state,
+        transaction=Transaction() if spec.survival is Survival.TRANSACTION else None,
     )
     attempt = Attempt(call=call, site=site, record=record, started=started, digest=digest)
     return Ready(attempt=attempt, tool=tool, arguments=arguments, context=context)

@@ -10,13 +10,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from placet.errors import StoreError
 from placet.ports import AuditHead, NotDecided, StoredRun
 from placet.stores.chain import Chain, known_heads, writer_entry
 from placet.stores.state import State
 from placet.stores.verification import Verification
 from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, AuditRecord, AuditVerification
-from placet.values.effect import Claim, ClaimAnswer, EffectRecord, EffectState, Lease, Take
+from placet.values.effect import Claim, ClaimAnswer, CommitAnswer, EffectRecord, EffectState, Lease, Statement, Take
 from placet.values.principal import Principal
 from placet.values.run import RunStatus
 
@@ -145,6 +146,27 @@ class MemoryStore:
             StoreError: There is no such effect, or the state is no end; nothing was stored.
         """
         self._state.settle(key, state, result, entry)
+
+    @property
+    def takes_statements(self) -> bool:
+        """No: there is no database."""
+        return False
+
+    async def commit_effect(
+        self,
+        key: str,
+        result: str,  # noqa: ARG002 - the port names it
+        statements: Sequence[Statement],  # noqa: ARG002
+        entry: AuditEntry,  # noqa: ARG002
+    ) -> CommitAnswer:
+        """Raise: there is no database in which a tool could write.
+
+        Raises:
+            StoreError: Always.
+        """
+        raise StoreError(
+            f"the memory store runs no statements, so the effect {key!r} stays as it is; use SQLite or PostgreSQL"
+        )
 
     async def find_effect(self, key: str) -> EffectRecord | None:
         """Return the effect of this key, or None."""

@@ -27,7 +27,7 @@ from placet.stores.rows import approval_row, json_text, principal_row
 from placet.stores.selection import Selection
 from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, AuditRecord, AuditVerification
-from placet.values.effect import Claim, ClaimAnswer, EffectRecord, EffectState, Lease, Take
+from placet.values.effect import Claim, ClaimAnswer, CommitAnswer, EffectRecord, EffectState, Lease, Statement, Take
 from placet.values.principal import Principal
 from placet.values.run import RunStatus
 
@@ -311,6 +311,24 @@ class PostgresStore:
         await self._now().writer.submit(
             Operation(apply=lambda now: now.settle(key, state, result, entry), effects=(key,))
         )
+
+    @property
+    def takes_statements(self) -> bool:
+        """Yes: in the words of PostgreSQL, with `%s` or `%(name)s`."""
+        return True
+
+    async def commit_effect(
+        self, key: str, result: str, statements: Sequence[Statement], entry: AuditEntry
+    ) -> CommitAnswer:
+        """Carry out what a tool writes, settle its effect and record it, in one transaction.
+
+        Raises:
+            StoreError: There is no such effect, nothing was stored, or nobody knows; the ledger tells.
+        """
+        answer: CommitAnswer = await self._now().writer.submit(
+            lambda connection, record: postgres_alone.commit_effect(connection, record, key, result, statements, entry)
+        )
+        return answer
 
     async def find_effect(self, key: str) -> EffectRecord | None:
         """Return the effect of this key, or None.

@@ -8,15 +8,18 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from psycopg import Error as DatabaseError
+
+from placet.errors import StoreError
 from placet.ports import NotDecided, StoredRun
-from placet.stores.judgement import expiry_entry, judge_decision
+from placet.stores.judgement import IN_DOUBT, expiry_entry, judge_decision
 from placet.stores.postgres_connection import Connection, lock
-from placet.stores.postgres_reads import find_approval, find_run
+from placet.stores.postgres_reads import find_approval, find_effect, find_run
 from placet.stores.rows import APPROVAL_COLUMNS, read_approval
 from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, microseconds
 from placet.values.decision import Reason
-from placet.values.effect import Lease
+from placet.values.effect import AlreadyDone, CommitAnswer, Committed, Lease, NotCommitted, Statement
 
 _CLAIM_RUN: Final = """
     UPDATE placet.run
@@ -50,6 +53,15 @@ _WAKE: Final = """
         status = CASE status WHEN 'waiting' THEN 'ready' ELSE status END
     WHERE id = %s AND status IN ('waiting', 'running')
 """
+AGAIN: Final = (None, "40001", "40P01", "57P01")
+"""SQLSTATEs after which the same transaction may do: no connection, a lost race, a deadlock, a server that ends."""
+
+_PATIENCE: Final = "SELECT set_config('lock_timeout', '2s', true), set_config('statement_timeout', '5s', true)"
+"""All that a store writes waits for a tool's statements, so they must not wait for long themselves."""
+
+_SETTLE_DONE: Final = (
+    "UPDATE placet.effect SET state = 'done', result = %s WHERE key = %s AND state IN ('running', 'unknown')"
+)
 _MARK_DEMO: Final = "INSERT INTO placet.mark (name, value) VALUES ('demo', '1') ON CONFLICT (name) DO NOTHING"
 
 Record = Callable[[AuditEntry], None]
@@ -119,6 +131,48 @@ async def void_approval(connection: Connection, record: Record, approval_id: str
     await lock(connection, f"approval {approval_id}")
     if await (await connection.execute(_VOID, (approval_id,))).fetchone() is not None:
         record(entry)
+
+
+async def commit_effect(
+    connection: Connection,
+    record: Record,
+    key: str,
+    result: str,
+    statements: Sequence[Statement],
+    entry: AuditEntry,
+) -> CommitAnswer:
+    """Carry out what a tool writes, and settle its effect as done; or nothing of it."""
+    await lock(connection, f"effect {key}")
+    known = await find_effect(connection, key)
+    if known is None:
+        raise StoreError(f"the effect {key!r} cannot be settled: there is none; nothing was stored")
+    if known.state not in IN_DOUBT:
+        return AlreadyDone(known)
+    await connection.execute("SAVEPOINT tool")
+    await connection.execute(_PATIENCE)
+    refused = await _write(connection, statements)
+    if refused is not None:
+        await connection.execute("ROLLBACK TO SAVEPOINT tool")
+        return refused
+    await connection.execute(_SETTLE_DONE, (result, key))
+    record(entry)
+    return Committed()
+
+
+async def _write(connection: Connection, statements: Sequence[Statement]) -> NotCommitted | None:
+    for statement in statements:
+        try:
+            # `binary` asks for the extended protocol, in which one text is one statement.
+            cursor = await connection.execute(statement.sql, statement.parameters or None, binary=True)
+            changed = cursor.rowcount
+        except DatabaseError as error:
+            if error.sqlstate in AGAIN:  # the whole may be tried again
+                raise
+            return NotCommitted(detail=f"{error.sqlstate}: {error} in {statement.sql!r}")
+        if statement.rows is not None and changed != statement.rows:
+            detail = f"{changed} rows instead of {statement.rows} in {statement.sql!r}"
+            return NotCommitted(statement.otherwise, detail)
+    return None
 
 
 async def mark_demo(connection: Connection) -> None:

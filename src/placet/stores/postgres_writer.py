@@ -16,6 +16,7 @@ from psycopg_pool import PoolTimeout
 from placet.errors import PlacetError, StoreError
 from placet.ports import AuditHead
 from placet.stores.chain import Chain, writer_entry
+from placet.stores.postgres_alone import AGAIN
 from placet.stores.postgres_batch import Batch, Before, Operation, record_row, store, store_records
 from placet.stores.postgres_connection import Connection, Pool
 from placet.stores.rows import storable
@@ -26,8 +27,6 @@ LARGEST_BATCH: Final = 256
 """Verbs and records in one transaction, so that its locks fit into the server's table of locks."""
 
 _ATTEMPTS: Final = 3
-_AGAIN: Final = (None, "40001", "40P01", "57P01")
-"""SQLSTATEs after which the same batch may do: no connection, a lost race, a deadlock, a server that ends."""
 
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 """Each query after the locks must see what was committed while they were waited for."""
@@ -256,7 +255,7 @@ class PostgresWriter:
                 if attempt == _ATTEMPTS or not doubt.is_records:
                     raise
             except OperationalError as error:
-                if attempt == _ATTEMPTS or error.sqlstate not in _AGAIN:
+                if attempt == _ATTEMPTS or error.sqlstate not in AGAIN:
                     raise
             else:
                 return

@@ -28,7 +28,7 @@ from placet.stores.sqlite_transaction import Execute
 from placet.stores.sqlite_writer import SqliteWriter
 from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, AuditRecord, AuditVerification
-from placet.values.effect import Claim, ClaimAnswer, EffectRecord, EffectState, Lease, Take
+from placet.values.effect import Claim, ClaimAnswer, CommitAnswer, EffectRecord, EffectState, Lease, Statement, Take
 from placet.values.principal import Principal
 from placet.values.run import RunStatus
 
@@ -323,6 +323,24 @@ class SqliteStore:
         await self._now().writer.submit(
             lambda transaction: sqlite_effects.settle(transaction, key, state, result, entry)
         )
+
+    @property
+    def takes_statements(self) -> bool:
+        """Yes: in the words of SQLite, with `?` or `:name`."""
+        return True
+
+    async def commit_effect(
+        self, key: str, result: str, statements: Sequence[Statement], entry: AuditEntry
+    ) -> CommitAnswer:
+        """Carry out what a tool writes, settle its effect and record it, in one transaction. Durable.
+
+        Raises:
+            StoreError: There is no such effect, or nothing could be written; nothing was stored.
+        """
+        answer: CommitAnswer = await self._now().writer.submit(
+            lambda transaction: sqlite_effects.commit(transaction, key, result, statements, entry), durable=True
+        )
+        return answer
 
     async def find_effect(self, key: str) -> EffectRecord | None:
         """Return the effect of this key, or None.

@@ -1,19 +1,33 @@
 """Effects and limits in SQLite: what is taken once, taken in one transaction."""
 
+import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
 from placet.errors import StoreError
-from placet.stores.judgement import LEASE_LOST, judge_approval, judge_effect, judge_take
+from placet.stores.judgement import IN_DOUBT, LEASE_LOST, judge_approval, judge_effect, judge_take
 from placet.stores.rows import EFFECT_COLUMNS, MILLION, millionths, read_effect, span
 from placet.stores.selection import conditions
 from placet.stores.sqlite_approvals import find_approval
 from placet.stores.sqlite_runs import FIND_OWNED
 from placet.stores.sqlite_transaction import Execute, Transaction
 from placet.values.audit import AuditEntry, microseconds
-from placet.values.effect import Claim, ClaimAnswer, Claimed, ClaimRefused, EffectRecord, EffectState, Take
+from placet.values.effect import (
+    AlreadyDone,
+    Claim,
+    ClaimAnswer,
+    Claimed,
+    ClaimRefused,
+    CommitAnswer,
+    Committed,
+    EffectRecord,
+    EffectState,
+    NotCommitted,
+    Statement,
+    Take,
+)
 
 _FIND_EFFECT: Final = f"SELECT {EFFECT_COLUMNS} FROM effect WHERE key = ?"  # noqa: S608 - our own words
 _FIND_LIKE: Final = f"""
@@ -72,6 +86,40 @@ def settle(transaction: Transaction, key: str, state: EffectState, result: str |
         raise StoreError(f"the effect {key!r} cannot be settled: there is none; nothing was stored")
     transaction.execute(_SETTLE, (state.value, result, key))
     transaction.record(entry)
+
+
+def commit(
+    transaction: Transaction, key: str, result: str, statements: Sequence[Statement], entry: AuditEntry
+) -> CommitAnswer:
+    """Carry out what a tool writes, and settle its effect as done; or nothing of it."""
+    execute = transaction.execute
+    known = find_effect(execute, key)
+    if known is None:
+        raise StoreError(f"the effect {key!r} cannot be settled: there is none; nothing was stored")
+    if known.state not in IN_DOUBT:
+        return AlreadyDone(known)
+    execute("SAVEPOINT tool")
+    refused = _write(execute, statements)
+    if refused is not None:
+        execute("ROLLBACK TO tool")
+    execute("RELEASE tool")
+    if refused is not None:
+        return refused
+    execute(_SETTLE, (EffectState.DONE.value, result, key))
+    transaction.record(entry)
+    return Committed()
+
+
+def _write(execute: Execute, statements: Sequence[Statement]) -> NotCommitted | None:
+    for statement in statements:
+        try:
+            changed = execute(statement.sql, statement.parameters).rowcount
+        except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
+            return NotCommitted(detail=f"{type(error).__name__}: {error} in {statement.sql!r}")
+        if statement.rows is not None and changed != statement.rows:
+            detail = f"{changed} rows instead of {statement.rows} in {statement.sql!r}"
+            return NotCommitted(statement.otherwise, detail)
+    return None
 
 
 def find_effect(execute: Execute, key: str) -> EffectRecord | None:

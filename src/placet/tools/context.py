@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from placet.errors import ConfigurationError
+from placet.tools.transaction import Transaction
 from placet.values.principal import Principal
 
 Deps = TypeVar("Deps")
@@ -45,6 +46,7 @@ class Context(Generic[Deps]):
         now: The time of the call, aware and in UTC.
         runtime: The port for nested runs, or None where there is none.
         state: The workflow's state, or None outside a workflow.
+        transaction: Where a tool with `survival="transaction"` adds what it writes; None for any other.
     """
 
     deps: Deps
@@ -57,6 +59,7 @@ class Context(Generic[Deps]):
     now: datetime
     runtime: Any = None
     state: Any = None
+    transaction: Transaction | None = None
 
 
 _runtime: ContextVar[Any] = ContextVar("placet_runtime", default=None)

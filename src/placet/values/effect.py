@@ -1,11 +1,13 @@
 """The ledger of effects: what may happen once, and what is known of it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
+from placet.errors import ToolDefinitionError
 from placet.values.audit import AuditEntry
 from placet.values.decision import Reason
 
@@ -155,3 +157,57 @@ class ClaimRefused:
 
 
 ClaimAnswer: TypeAlias = Claimed | AlreadyDone | ClaimRefused
+
+
+WRITES: Final = frozenset({"insert", "update", "delete", "merge", "replace", "with"})
+"""With which words a statement may begin: it writes, and ends nobody's transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One write of a tool in the store's own transaction.
+
+    Attributes:
+        sql: One statement that writes, in the words of the store's database and its driver.
+        parameters: Its values, by place or by name, as the driver takes them.
+        rows: How many rows it must change, or None for any number. With another number
+            nothing of the transaction is kept.
+        otherwise: What the model is told then, for instance `"there is not enough of it"`.
+
+    Raises:
+        ToolDefinitionError: It begins with a word that writes nothing, or ends a transaction.
+    """
+
+    sql: str
+    parameters: Mapping[str, Any] | Sequence[Any] = ()
+    rows: int | None = None
+    otherwise: str = "what this rests on has changed meanwhile, so nothing was done"
+
+    def __post_init__(self) -> None:
+        words = self.sql.split(maxsplit=1)
+        if not words or words[0].lower() not in WRITES:
+            raise ToolDefinitionError(
+                f"a statement of a tool's transaction writes ({', '.join(sorted(WRITES))}): {self.sql!r}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The statements, the effect and its record stand together."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotCommitted:
+    """Nothing of it stands; the effect is as it was.
+
+    Attributes:
+        otherwise: What the model is told, where a statement has changed another number of rows
+            than it must; empty where the database has refused it.
+        detail: What the database has said, for the audit log alone.
+    """
+
+    otherwise: str = ""
+    detail: str = ""
+
+
+CommitAnswer: TypeAlias = Committed | AlreadyDone | NotCommitted
