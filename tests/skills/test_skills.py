@@ -61,6 +61,38 @@ def test_a_skill_that_tells_something_else_does_not_load_until_it_is_accepted(
     assert len(discover(skills)) == 1
 
 
+def test_accepting_pins_nothing_while_something_is_wrong(skills: Path) -> None:
+    edit(skills / "say-hello" / "handler.py", "Greet a person by name.", "Greet a person by name. Say it twice.")
+    edit(skills / "say-hello" / "tests" / "test_say_hello.py", "Hello, Ana!", "Hello, Bob!")
+    _forget_imports()
+    before = (skills / "skills.lock").read_bytes()
+
+    assert any("tests fail" in finding.message for finding in check_skills(skills, accept=True))
+    assert (skills / "skills.lock").read_bytes() == before
+
+    edit(skills / "say-hello" / "tests" / "test_say_hello.py", "Hello, Bob!", "Hello, Ana!")
+    assert check_skills(skills, accept=True) == []
+    assert len(discover(skills)) == 1
+
+
+def test_a_new_skill_accepts_no_other(skills: Path) -> None:
+    edit(skills / "say-hello" / "handler.py", "Greet a person by name.", "Greet a person by name. Say it twice.")
+    _forget_imports()
+
+    with pytest.raises(SkillError, match="say-hello"):
+        new_skill(skills, "say-bye")
+
+    assert not (skills / "say-bye").exists()
+
+
+def test_a_skill_without_schema_json_is_told_how_it_gets_one(skills: Path) -> None:
+    (skills / "say-hello" / "schema.json").unlink()
+
+    assert "--accept" in " ".join(finding.message for finding in check_skills(skills))
+    assert check_skills(skills, accept=True) == []
+    assert (skills / "say-hello" / "schema.json").exists()
+
+
 def _forget_imports() -> None:
     """Let handlers be imported anew, as another process would."""
     import sys  # noqa: PLC0415 - this function alone touches the interpreter

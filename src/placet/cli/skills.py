@@ -8,22 +8,32 @@ import typer
 from placet.cli.exits import Exit
 from placet.errors import SkillError
 from placet.skills.check import check_skills
-from placet.skills.index import load_index, write_lock
+from placet.skills.index import INDEX
 from placet.skills.scaffold import new_skill
 
 skills = typer.Typer(help="Tools in folders of their own, which prove themselves.", no_args_is_help=True)
 
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Where index.toml lies.")]
+Folder = Annotated[
+    Path | None,
+    typer.Argument(metavar="FOLDER", help="Where index.toml lies; by default here, or in the folder skills."),
+]
+
+
+def default_folder(here: Path) -> Path:
+    """Return where skills lie when nobody says it: in this folder, if it has an index, else in `skills`."""
+    return here if (here / INDEX).is_file() else here / "skills"
 
 
 @skills.command("new")
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME")],
-    folder: Annotated[Path, typer.Option("--in", metavar="FOLDER", help="Where skills lie.")] = Path("skills"),
+    folder: Annotated[
+        Path | None, typer.Option("--in", metavar="FOLDER", help="Where skills lie; by default as for check.")
+    ] = None,
 ) -> None:
     """Make a skill that passes its own check."""
     try:
-        typer.echo(new_skill(folder, name))
+        typer.echo(new_skill(folder or default_folder(Path()), name))
     except SkillError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(Exit.ERROR) from error
@@ -31,20 +41,14 @@ def new(
 
 @skills.command("check")
 def check(
-    folder: Folder = Path("skills"),
+    folder: Folder = None,
     accept: Annotated[
         bool, typer.Option("--accept", help="Pin what the skills tell the model now, when all else is right.")
     ] = False,
     tests: Annotated[bool, typer.Option("--tests/--no-tests", help="Run the skills' own tests.")] = True,
 ) -> None:
     """Check names, schemas, docs and declared effects, run the skills' tests, and compare with the lock."""
-    if accept:
-        try:
-            write_lock(folder, load_index(folder))
-        except SkillError as error:
-            typer.echo(str(error), err=True)
-            raise typer.Exit(Exit.ERROR) from error
-    findings = check_skills(folder, run_tests=tests)
+    findings = check_skills(folder or default_folder(Path()), run_tests=tests, accept=accept)
     for finding in findings:
         kind = "fault" if finding.is_fault else "warning"
         typer.echo(f"{kind}: {finding.skill + ': ' if finding.skill else ''}{finding.message}", err=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from placet.errors import SkillError
-from placet.skills.index import drift, load_index, read_index
+from placet.skills.index import drift, load_index, read_index, write_lock
 from placet.skills.skill import Skill, load_skill, written_schema
 
 TEST_SECONDS = 300
@@ -28,12 +28,13 @@ class Finding:
     is_fault: bool = True
 
 
-def check_skills(folder: Path, *, run_tests: bool = True) -> list[Finding]:
+def check_skills(folder: Path, *, run_tests: bool = True, accept: bool = False) -> list[Finding]:
     """Return what is wrong with the skills of a folder; an empty list is a pass.
 
     Args:
         folder: Where the index lies.
         run_tests: Whether the skills' own tests are run.
+        accept: Whether what the skills tell the model now is pinned, when all else is right.
     """
     try:
         names = read_index(folder)
@@ -46,18 +47,18 @@ def check_skills(folder: Path, *, run_tests: bool = True) -> list[Finding]:
         except SkillError as error:
             findings.append(Finding(name, str(error)))
             continue
-        findings += _look_at(skill)
+        findings += _look_at(skill, accept=accept)
         if run_tests:
             findings += _run_tests(skill)
     if not any(finding.is_fault for finding in findings):
-        findings += _compare(folder)
+        findings += _accept(folder) if accept else _compare(folder)
     return findings
 
 
-def _look_at(skill: Skill) -> list[Finding]:
+def _look_at(skill: Skill, *, accept: bool) -> list[Finding]:
     findings = [Finding(skill.name, warning, is_fault=False) for warning in skill.front.warnings]
     try:
-        if written_schema(skill.folder) != skill.schema:
+        if not accept and written_schema(skill.folder) != skill.schema:
             findings.append(
                 Finding(skill.name, "schema.json does not say what the handler takes and gives; accept it anew")
             )
@@ -90,6 +91,14 @@ def _run_tests(skill: Skill) -> list[Finding]:
         return []
     last = "\n".join((done.stdout or done.stderr).strip().splitlines()[-15:])
     return [Finding(skill.name, f"its tests fail:\n{last}")]
+
+
+def _accept(folder: Path) -> list[Finding]:
+    try:
+        write_lock(folder, load_index(folder))
+    except SkillError as error:
+        return [Finding("", str(error))]
+    return []
 
 
 def _compare(folder: Path) -> list[Finding]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from placet.errors import SkillError
 from placet.skills.front_matter import MAX_NAME
-from placet.skills.index import INDEX, load_index, read_index, write_lock
+from placet.skills.index import INDEX, drift, load_index, read_index, write_lock
 
 _FILES: Final = {
     "SKILL.md": """---
@@ -68,42 +68,41 @@ The tool `{tool}`. Effect: read. It touches no data.
 """,
     "tests/test_{module}.py": '''"""The skill, through the same gate as every other call."""
 
+import asyncio
 from pathlib import Path
 
-from placet import Agent, AgentDefinition, Principal
+from placet import Agent, AgentDefinition, Principal, ToolResult
 from placet.skills.skill import load_skill
 from placet.testing import ScriptedModel
+from placet.values.json import Json
 
 SOMEBODY = Principal("p1")
 
 
-async def call(**arguments: object) -> tuple[str, str]:
+def call(**arguments: Json) -> ToolResult:
     skill = load_skill(Path(__file__).resolve().parent.parent)
-    model = ScriptedModel().says("unused")
-    async with Agent(AgentDefinition(name="trial"), tools=[skill.tool], model=model, store="memory:") as agent:
-        result = await agent.call("{tool}", arguments, principal=SOMEBODY)
-        return result.code, result.content  # type: ignore[union-attr]  # a read has a result
+
+    async def ask() -> ToolResult:
+        definition = AgentDefinition(name="trial")
+        async with Agent(definition, tools=[skill.tool], model=ScriptedModel(), store="memory:") as agent:
+            result = await agent.call("{tool}", arguments, principal=SOMEBODY)
+            assert isinstance(result, ToolResult)
+            return result
+
+    return asyncio.run(ask())
 
 
-def test_it_greets(run) -> None:
-    assert run(call(person="Ana")) == ("ok", '{{"text":"Hello, Ana!"}}')
+def test_it_greets() -> None:
+    result = call(person="Ana")
+
+    assert (result.code, result.content) == ("ok", '{{"text":"Hello, Ana!"}}')
 
 
-def test_without_a_name_it_says_what_to_do(run) -> None:
-    code, content = run(call(person="  "))
-    assert code == "tool_error"
-    assert "ask for the name" in content
-''',
-    "tests/conftest.py": '''"""Run a coroutine, without any plug-in."""
+def test_without_a_name_it_says_what_to_do() -> None:
+    result = call(person="  ")
 
-import asyncio
-
-import pytest
-
-
-@pytest.fixture
-def run():
-    return asyncio.run
+    assert result.code == "tool_error"
+    assert "ask for the name" in result.content
 ''',
 }
 
@@ -112,14 +111,14 @@ def new_skill(folder: Path, name: str) -> Path:
     """Return the folder of a new skill, listed in the index and locked as it is.
 
     Raises:
-        SkillError: The name is none, or taken.
+        SkillError: The name is none, or taken, or a skill beside it has drifted: a new one accepts no other.
     """
     if not name or len(name) > MAX_NAME or not all(part.isalnum() and part.islower() for part in name.split("-")):
         raise SkillError(f"not the name of a skill: {name!r}; use lower-case letters, digits and single hyphens")
     there = folder / name
     if there.exists():
         raise SkillError(f"{str(there)!r} exists already")
-    names = read_index(folder) if (folder / INDEX).exists() else []
+    names = _names_in(folder)
     words = {"name": name, "title": name.replace("-", " ").capitalize(), "tool": name.replace("-", "_")}
     words["module"] = words["tool"]
     for file, text in _FILES.items():
@@ -130,3 +129,15 @@ def new_skill(folder: Path, name: str) -> Path:
     (folder / INDEX).write_text(f"skills = [{listed}]\n", "utf-8")
     write_lock(folder, load_index(folder))
     return there
+
+
+def _names_in(folder: Path) -> list[str]:
+    if not (folder / INDEX).exists():
+        return []
+    drifted = drift(folder, load_index(folder))
+    if drifted:
+        raise SkillError(
+            f"{[one.skill for one in drifted]} have drifted from the lock of {str(folder)!r}: look at them, "
+            f"then accept them: placet skills check {folder} --accept"
+        )
+    return read_index(folder)

@@ -15,8 +15,8 @@ from placet.skills.registration import find_function, options_of, read_registrat
 from placet.tools.tool import Tool, tool
 from placet.values.json import Json
 
-FILES: Final = ("SKILL.md", "tool.toml", "handler.py", "schema.json", "README.md")
-"""What every skill has, beside `tests/`."""
+FILES: Final = ("SKILL.md", "tool.toml", "handler.py", "README.md")
+"""What every skill has, beside `tests/`, and `schema.json`, which accepting writes."""
 
 PACKAGE: Final = "placet_skills"
 """Under this name the code of skills is imported, one package for each folder of skills."""
@@ -82,8 +82,13 @@ def written_schema(folder: Path) -> Mapping[str, Any]:
     """Return what schema.json says.
 
     Raises:
-        SkillError: It is no JSON object.
+        SkillError: There is none, or it is no JSON object.
     """
+    if not (folder / "schema.json").is_file():
+        raise SkillError(
+            f"skill {folder.name!r} has no schema.json, which says what the model is told: "
+            f"placet skills check {folder.parent} --accept"
+        )
     try:
         form = json.loads(_read(folder / "schema.json"))
     except ValueError as error:

@@ -1,0 +1,1 @@
+"""The shop's tools as skills: each a folder that proves itself."""
