@@ -50,14 +50,20 @@ class Dialect:
     def says(self, said: Message | str, finish_reason: str = "stop", *, streamed: bool) -> Reply:
         return self.write({"content": said} if isinstance(said, str) else said, finish_reason, streamed)
 
+    def counting(self, usage: Message, *, streamed: bool) -> Reply:
+        """A word, with this usage."""
+        return self.write({"content": "hi", "usage": usage}, "stop", streamed)
+
 
 # ── Chat Completions ──────────────────────────────────────────────────────────────────
 
 
 def _write_chat(said: Message, finish_reason: str, streamed: bool) -> Reply:
+    usage = said.get("usage")
     if streamed:
-        return events(chunks(as_stream(dict(said)), finish_reason))
-    return whole(completion(dict(said), finish_reason))
+        end = [{"id": "x", "object": "chat.completion.chunk", "model": "served-model", "choices": [], "usage": usage}]
+        return events([*chunks(as_stream(dict(said)), finish_reason), *(end if usage else [])])
+    return whole(completion(dict(said), finish_reason, usage=usage))
 
 
 def _chat_results(body: Any) -> list[tuple[str, bool]]:
@@ -77,7 +83,8 @@ def _write_messages(said: Message, finish_reason: str, streamed: bool) -> Reply:
         if "arguments" in call["function"]:
             block["input"] = _as_input(call["function"]["arguments"])
         blocks.append(block)
-    body = message(blocks, _STOPS.get(finish_reason, finish_reason))
+    counted = {"usage": said["usage"]} if "usage" in said else {}
+    body = message(blocks, _STOPS.get(finish_reason, finish_reason), **counted)
     return events(as_message_stream(body), done=False) if streamed else whole(body)
 
 
@@ -135,8 +142,10 @@ def _write_responses(said: Message, finish_reason: str, streamed: bool) -> Reply
     for number, call in enumerate(said.get("tool_calls") or []):
         item = {"type": "function_call", "id": f"fc_{number}", "call_id": call["id"], "name": call["function"]["name"]}
         items.append({**item, **({k: v for k, v in call["function"].items() if k == "arguments"})})
-    cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
-    body = response(items, **(cut if finish_reason == "length" else {}))  # type: ignore[arg-type]  # words only
+    more: dict[str, Any] = {"usage": said["usage"]} if "usage" in said else {}
+    if finish_reason == "length":
+        more |= {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+    body = response(items, **more)
     return events(as_response_stream(body), done=False) if streamed else whole(body)
 
 

@@ -165,6 +165,31 @@ async def test_a_paused_turn_goes_back_unchanged(wire: WireServer, open_messages
 
 
 @both
+async def test_what_was_cut_does_not_go_back(wire: WireServer, open_messages: OpenMessages, streamed: bool) -> None:
+    """Thinking without its signature, and a search without its result: the provider would refuse both for good."""
+    cut = {**THINKING, "signature": ""}
+    found = {**SEARCH, "id": "srv_0"}
+    content = [cut, found, {**FOUND, "tool_use_id": "srv_0"}, TEXT, SEARCH]
+    answer = await hear(wire, open_messages, content, "max_tokens", streamed=streamed)
+
+    _, assistant = await send(wire, open_messages, as_history(answer))
+
+    assert assistant["content"] == [found, {**FOUND, "tool_use_id": "srv_0"}, TEXT]
+
+
+@both
+async def test_a_pause_within_a_search_goes_back_unchanged(
+    wire: WireServer, open_messages: OpenMessages, streamed: bool
+) -> None:
+    answer = await hear(wire, open_messages, [TEXT, SEARCH], "pause_turn", streamed=streamed)
+    paused = AssistantMessage(answer.text, (), answer.provider, answer.provider_state, paused=True)
+
+    _, assistant = await send(wire, open_messages, Transcript([UserMessage("go"), paused]))
+
+    assert assistant["content"] == [TEXT, SEARCH]
+
+
+@both
 async def test_what_stands_beside_a_call_goes_back(
     wire: WireServer, open_messages: OpenMessages, streamed: bool
 ) -> None:

@@ -186,6 +186,19 @@ async def test_reasoning_that_cannot_be_found_again_is_left_out(
     }  # fmt: skip
 
 
+@both
+async def test_reasoning_that_was_cut_does_not_go_back(
+    wire: WireServer, open_responses: OpenResponses, streamed: bool
+) -> None:
+    """The provider refuses reasoning from which nothing followed, in every further request."""
+    details = {"reason": "max_output_tokens"}
+    answer = await hear(wire, open_responses, [REASONING], "incomplete", streamed=streamed, incomplete_details=details)
+
+    items = await send(wire, open_responses, as_history(answer))
+
+    assert [item.get("type") for item in items] == [None, None]
+
+
 async def test_reasoning_does_not_go_to_another_provider(wire: WireServer, open_responses: OpenResponses) -> None:
     foreign = AssistantMessage("hi", (ToolCall("c1", "ping", provider_state={"x": 1}),), "elsewhere", {"items": [CALL]})
 

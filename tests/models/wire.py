@@ -147,8 +147,12 @@ def chunks(deltas: Sequence[dict[str, Any]], finish_reason: str | None = "stop")
 
 
 def as_stream(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """A whole message as the deltas of a stream: the words, then each call in two pieces if it can be cut."""
-    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": message.get("content")}]
+    """A whole message as the deltas of a stream: words and calls, each in two pieces if it can be cut."""
+    content = message.get("content")
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": content}]
+    if isinstance(content, str) and len(content) > 1:
+        middle = len(content) // 2
+        deltas = [{"role": "assistant", "content": content[:middle]}, {"content": content[middle:]}]
     if message.get("refusal"):
         deltas.append({"refusal": message["refusal"]})
     for index, call in enumerate(message.get("tool_calls") or []):

@@ -43,6 +43,8 @@ class MessagesHistory:
         kept = answer.provider_state.get("blocks") if own and answer.provider_state else None
         if isinstance(kept, Sequence):
             blocks = [block for block in kept if isinstance(block, Mapping) and _is_sendable(block)]
+            if not answer.paused:
+                blocks = _without_dangling(blocks)
             if sum(block["type"] == "tool_use" for block in blocks) == len(calls):
                 left = iter(calls)
                 return [next(left) if block["type"] == "tool_use" else block for block in blocks]
@@ -51,11 +53,23 @@ class MessagesHistory:
 
 
 def _is_sendable(block: Mapping[str, Any]) -> bool:
-    """Whether a kept block may go back: neither an empty text nor a stray piece of a stream."""
+    """Whether a kept block may go back: no empty text, no stray piece of a stream, no thinking that was cut."""
     kind = block.get("type")
     if not isinstance(kind, str) or kind.endswith("_delta"):
         return False
+    if kind == "thinking":
+        return bool(block.get("signature"))
     return kind != "text" or bool(str(block.get("text") or "").strip())
+
+
+def _without_dangling(blocks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the blocks without uses of the provider's own tools that have no result: only a pause may end in one."""
+    done = {block.get("tool_use_id") for block in blocks}
+    return [block for block in blocks if block["type"] == "tool_use" or not _is_use(block) or block.get("id") in done]
+
+
+def _is_use(block: Mapping[str, Any]) -> bool:
+    return str(block["type"]).endswith("tool_use")
 
 
 def _write_call(call: ToolCall, call_id: str, *, own: bool) -> dict[str, Any]:

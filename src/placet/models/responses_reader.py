@@ -158,8 +158,11 @@ def _keep_items(items: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Return the items as the provider wants them back, unless words and then calls say it all.
 
     A call only marks its place. Reasoning without its encrypted content is kept nowhere, so the
-    provider could not find it: then nothing goes back but words and calls.
+    provider could not find it: then nothing goes back but words and calls. Reasoning from which
+    nothing followed, as in an answer that was cut, is refused by the provider.
     """
+    while items and items[-1]["type"] == "reasoning":
+        items = items[:-1]
     opaque = [item for item in items if item["type"] != "message" and not _is_call(item)]
     if not opaque or any(item["type"] == "reasoning" and not item.get("encrypted_content") for item in opaque):
         return None

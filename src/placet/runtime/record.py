@@ -27,6 +27,9 @@ def quote(text: str) -> str:
         return to_json(text.encode("utf-8", "replace").decode()).decode()
 
 
+_WIRES: Final = {wire: f',"wire":"{wire.value}"' for wire in Wire}
+
+
 @dataclass(frozen=True, slots=True)
 class CallRecord:
     """One call on its way, and the entries that tell of it.
@@ -74,10 +77,9 @@ class CallRecord:
             more: Further members, as JSON text that begins with a comma.
         """
         note = f',"note":{quote(self.note)}' if self.note else ""
-        wire = "" if self.wire is Wire.NATIVE else f',"wire":"{self.wire.value}"'
         why = f',"detail":{quote(detail)}' if detail else ""
         said = f',"result":{quote(result[:SHOWN_RESULT])}' if result else ""
-        return f'{{"arguments":{self.arguments},"code":"{code}","ms":{ms:.2f}{said}{why}{wire}{note}{more}}}'
+        return f'{{"arguments":{self.arguments},"code":"{code}","ms":{ms:.2f}{said}{why}{_WIRES[self.wire]}{note}{more}}}'
 
 
 def proposed(run_id: str, key: str, principal_id: str, call: ToolCall, redactor: Redactor) -> CallRecord:
