@@ -44,6 +44,12 @@ def test_a_journal_played_on_a_snapshot_gives_the_run_as_it_was() -> None:
     assert load_run(dump_run(START), journal) == second
 
 
+def test_what_a_person_has_rejected_stays_rejected_when_a_worker_dies_before_the_next_snapshot() -> None:
+    entry = journal_turn(None, ANSWER, Usage(), rejected=frozenset({"digest"}))
+
+    assert load_run(dump_run(START), [entry]).rejected == {"digest"}
+
+
 def test_a_result_comes_back_from_the_ledger_as_it_was() -> None:
     result = ToolResult("c1", "text \ud83d", is_error=True, code="timeout", fence="f")
 

@@ -5,7 +5,7 @@ with the journal since then played on top.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -154,7 +154,13 @@ def migrate(form: Form) -> Form:
     return {**form, "version": SNAPSHOT_VERSION}
 
 
-def journal_turn(results: ToolMessage | None, message: AssistantMessage, usage: Usage, child: str = "") -> str:
+def journal_turn(
+    results: ToolMessage | None,
+    message: AssistantMessage,
+    usage: Usage,
+    child: str = "",
+    rejected: Collection[str] = (),
+) -> str:
     """Return the journal entry of one turn: the results before it, and the model's answer.
 
     Args:
@@ -162,12 +168,15 @@ def journal_turn(results: ToolMessage | None, message: AssistantMessage, usage: 
         message: What the model said.
         usage: What it has cost.
         child: The nested run whose turn it is, or empty for the outermost run's own.
+        rejected: Keyed digests of the calls that persons have rejected in the run so far.
     """
-    entry = {
+    entry: Form = {
         "results": [_result_form(result) for result in results.results] if results else None,
         "answer": _message_form(message),
         "usage": _usage_form(usage),
     }
+    if rejected:
+        entry["rejected"] = sorted(rejected)
     return _encode({"child": child, **entry} if child else entry)
 
 
@@ -197,6 +206,7 @@ def _play(run: Run, entry: Form) -> Run:
     message = _message(entry["answer"])
     if not isinstance(message, AssistantMessage):
         raise TypeError("a journal entry holds no answer")
+    run = run.changed(rejected=run.rejected.union(entry.get("rejected", ())))
     return answered(run, message, Usage(**entry["usage"]))
 
 

@@ -65,7 +65,7 @@ class Book:
     def journal(self, run: Run, results: ToolMessage | None, message: AssistantMessage, usage: Usage) -> None:
         """Write down one turn of a run of the tree."""
         child = run.id if run.parent else ""
-        self.world.store.journal(self.lease, journal_turn(results, message, usage, child))
+        self.world.store.journal(self.lease, journal_turn(results, message, usage, child, run.rejected))
         if child:
             self.outermost = nested_spent(self.outermost, 1, len(message.calls), usage)
 
