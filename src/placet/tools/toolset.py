@@ -2,19 +2,31 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from placet.errors import DuplicateToolError, ToolDefinitionError
+from placet.errors import ConfigurationError, DuplicateToolError, ToolDefinitionError
 from placet.tools.class_tool import build_class_tool
 from placet.tools.plan import Providers
 from placet.tools.tool import DECLARATION, Declaration, Tool
 from placet.tools.wire_tools import compile_tools
+from placet.values.call import ToolResult
 from placet.values.json import JsonObject
+from placet.values.outcome import Refused, Waiting
 from placet.values.principal import EVERYONE, Principal
 from placet.values.tool import Effect, ToolSpec, VisibleTools
 
 PREFIXES: Final = ("functions.", "default_api.", "default_api:")
 """What models are known to put before a tool's name. The rest must be an exact name."""
+
+
+class CallsTools(Protocol):
+    """What takes a call through the gate: an agent. A toolset knows the tools, and nothing of how they are executed."""
+
+    async def call(
+        self, tool: str, arguments: JsonObject, *, principal: Principal | str, key: str | None = None
+    ) -> ToolResult | Waiting | Refused:
+        """Return what comes of a call, through the gate."""
+        ...
 
 
 class Toolset:
@@ -30,11 +42,12 @@ class Toolset:
         ToolDefinitionError: One of them cannot be a tool, or is not safe as it is declared.
     """
 
-    __slots__ = ("_permits", "_tools", "_visible")
+    __slots__ = ("_calls", "_permits", "_tools", "_visible")
 
     def __init__(
         self, tools: Iterable[Any], *, providers: Providers | None = None, policy_permits: Collection[str] = ()
     ) -> None:
+        self._calls: CallsTools | None = None
         self._tools: dict[str, Tool] = {}
         self._permits = frozenset(policy_permits)
         self._visible: dict[frozenset[str], VisibleTools] = {}
@@ -85,6 +98,40 @@ class Toolset:
         if entries is None:
             entries = seen.wire[key] = tuple(tool.entry for tool in compile_tools(seen.specs, form, strict=strict))
         return entries
+
+    async def execute(
+        self, name: str, arguments: JsonObject, principal: Principal | str, *, key: str | None = None
+    ) -> ToolResult | Waiting | Refused:
+        """Return what comes of a call, through the gate of the agent to which this toolset belongs.
+
+        It is `Agent.call`, said of a toolset: `await agent.tools.execute("look", {"name": "sky"}, principal)`.
+
+        Args:
+            name: The tool's name.
+            arguments: Its arguments.
+            principal: On whose behalf, or their id.
+            key: The caller's idempotency key; needed for calls that change something or wait.
+
+        Raises:
+            ConfigurationError: It belongs to no agent, so that there is no gate to go through.
+            StoreError: The store or the directory cannot be read.
+        """
+        if self._calls is None:
+            raise ConfigurationError(
+                f"these tools belong to no agent, so nothing decides about a call of {name!r}: give them to "
+                "Agent(…, tools=…), and use agent.tools.execute(…)"
+            )
+        return await self._calls.call(name, arguments, principal=principal, key=key)
+
+    def owned_by(self, agent: CallsTools) -> "Toolset":
+        """Return the same tools as those of an agent, through whose gate `execute` goes.
+
+        What is made of them by `combine`, `prefix` or `filter` belongs to nobody again.
+        """
+        owned = Toolset(())
+        owned._tools, owned._permits, owned._visible = self._tools, self._permits, self._visible
+        owned._calls = agent
+        return owned
 
     def combine(self, *others: "Toolset") -> "Toolset":
         """Return one toolset of all of them.
