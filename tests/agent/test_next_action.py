@@ -1,5 +1,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from itertools import pairwise
 
 import pytest
@@ -93,7 +94,7 @@ def test_calls_past_the_budget_are_refused_in_call_order_and_the_run_ends() -> N
         ({"calls": 5}, StopReason.CALLS),
         ({"seconds": 120.0}, StopReason.SECONDS),
         ({"usage": Usage(input_tokens=60, output_tokens=40)}, StopReason.TOKENS),
-        ({"usage": Usage(cost=0.5)}, StopReason.COST),
+        ({"usage": Usage(cost=Decimal("0.5"))}, StopReason.COST),
     ],
 )
 def test_a_spent_budget_stops_the_run(changes: dict[str, object], reason: StopReason) -> None:

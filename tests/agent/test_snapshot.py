@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import pytest
 
@@ -26,7 +27,9 @@ ANSWER = AssistantMessage("so", (CALL, ToolCall("c2", "pay", "{", fault="cut")),
 
 
 def test_a_run_comes_back_from_its_snapshot_as_it_was() -> None:
-    run = rejected(awaiting(answered(START, ANSWER, Usage(input_tokens=5, cost=0.1)), {1: "apr_1"}), "digest")
+    run = rejected(
+        awaiting(answered(START, ANSWER, Usage(input_tokens=5, cost=Decimal("0.1"))), {1: "apr_1"}), "digest"
+    )
     run = invoked(run, {0: ToolResult("c1", "x", fence="f1", cut_from=9, answer="a", code="ok")})
 
     assert load_run(dump_run(run)) == run

@@ -61,7 +61,7 @@ class Dialect:
 def _write_chat(said: Message, finish_reason: str, streamed: bool) -> Reply:
     usage = said.get("usage")
     if streamed:
-        end = [{"id": "x", "object": "chat.completion.chunk", "model": "served-model", "choices": [], "usage": usage}]
+        end: list[dict[str, Any]] = [{"id": "x", "model": "served-model", "choices": [], "usage": usage}]
         return events([*chunks(as_stream(dict(said)), finish_reason), *(end if usage else [])])
     return whole(completion(dict(said), finish_reason, usage=usage))
 

@@ -1,6 +1,7 @@
 """From what servers send to one answer; `finish_reason` is never trusted alone."""
 
 import math
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -160,4 +161,4 @@ def test_what_is_no_number_is_not_counted(strange: object) -> None:
 
     counted = read_usage(usage)
 
-    assert (counted.input_tokens, counted.output_tokens, counted.cached_tokens, counted.cost) == (0, 2, 0, 0.0)
+    assert (counted.input_tokens, counted.output_tokens, counted.cached_tokens, counted.cost) == (0, 2, 0, Decimal(0))

@@ -169,7 +169,7 @@ async def test_what_was_cut_does_not_go_back(wire: WireServer, open_messages: Op
     """Thinking without its signature, and a search without its result: the provider would refuse both for good."""
     cut = {**THINKING, "signature": ""}
     found = {**SEARCH, "id": "srv_0"}
-    content = [cut, found, {**FOUND, "tool_use_id": "srv_0"}, TEXT, SEARCH]
+    content: list[dict[str, Any]] = [cut, found, {**FOUND, "tool_use_id": "srv_0"}, TEXT, SEARCH]
     answer = await hear(wire, open_messages, content, "max_tokens", streamed=streamed)
 
     _, assistant = await send(wire, open_messages, as_history(answer))

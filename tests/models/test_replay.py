@@ -1,6 +1,7 @@
 """A recording is played again: to the same question the same answer."""
 
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ ANSWER = ModelAnswer(
     text="Let me \ud800 look.",
     calls=(ToolCall("c1", "get_rate", '{"city": "Os', "cut", provider_state={"x": 1}, note="n"),),
     finish=Finish.LENGTH,
-    usage=Usage(input_tokens=3, output_tokens=2, cached_tokens=1, cost=0.5),
+    usage=Usage(input_tokens=3, output_tokens=2, cached_tokens=1, cost=Decimal("0.5")),
     model="m",
     provider="p",
     provider_state={"blocks": []},

@@ -57,7 +57,7 @@ async def run(wire: WireServer, dialect: Dialect, stream: Reply) -> tuple[Built,
     return built, outcome
 
 
-AT = {"index": 0, "id": "a"}
+AT: dict[str, Any] = {"index": 0, "id": "a"}
 RUNS: dict[str, tuple[list[dict[str, Any]], int]] = {
     "as OpenAI sends it": (cut(TEXT, **AT), 1),
     "words before it": ([{"role": "assistant", "content": "Well, "}, {"content": "then"}, *cut(TEXT, **AT)], 1),
@@ -131,11 +131,11 @@ async def test_what_cannot_be_known_does_not_run(wire: WireServer, label: str) -
 
 @pytest.mark.parametrize("finish_reason", ["stop", "tool_calls", "function_call", "function_calls", "eos", "STOP"])
 async def test_the_end_may_come_with_the_last_piece(wire: WireServer, finish_reason: str) -> None:
-    first, *others = [{"index": 0, "delta": delta, "finish_reason": None} for delta in cut(TEXT, **AT)]
-    others[-1]["finish_reason"] = finish_reason
+    choices: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in cut(TEXT, **AT)]
+    choices[-1]["finish_reason"] = finish_reason
     usage = chunk({}, usage={"prompt_tokens": 5, "completion_tokens": 1}) | {"choices": []}
 
-    built, outcome = await run(wire, CHAT, events([*(chunk(choice) for choice in (first, *others)), usage]))
+    built, outcome = await run(wire, CHAT, events([*(chunk(choice) for choice in choices), usage]))
 
     assert built.received == [HOME]
     assert isinstance(outcome, Answer)

@@ -39,7 +39,7 @@ def delegate(agent: str) -> Tool:
     @tool(effect="read", roles={EVERYONE}, timeout=30)
     async def ask(task: str, context: Context[Any]) -> str:
         """Delegate a task."""
-        return (await context.runtime.run(agent, task)).text
+        return str((await context.runtime.run(agent, task)).text)
 
     return ask
 
