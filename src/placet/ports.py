@@ -302,6 +302,23 @@ class RunStore(Protocol):
         ...
 
 
+    async def purge_runs(self, before: datetime, entry: AuditEntry) -> int:
+        """Forget what runs have said and done that ended before a time, in atomic steps of some hundred runs.
+
+        Their snapshots and journals go, and with them the arguments, previews and notes of their
+        approvals and the recorded results of their effects that have ended. What must stay stays: the
+        keys of the ledger, so that nothing runs twice, who decided what, and the audit log.
+
+        Args:
+            before: Runs that ended earlier are purged. Aware, UTC.
+            entry: What is recorded with each step that has purged something.
+
+        Returns:
+            How many runs were purged.
+        """
+        ...
+
+
 class ApprovalStore(Protocol):
     """Remembers approvals, and is the authority on them."""
 

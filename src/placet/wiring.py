@@ -11,6 +11,7 @@ import contextlib
 import secrets
 from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -34,17 +35,19 @@ from placet.runtime.keys import Keys, read_or_make_secret
 from placet.runtime.offered import check_offered
 from placet.runtime.patience import see_through
 from placet.runtime.pricing import check_prices
+from placet.runtime.purge import purge
 from placet.runtime.report import make_report
 from placet.runtime.site import Emit
 from placet.runtime.telemetry import Telemetry
 from placet.runtime.world import AuditSink, World
+from placet.stores.encrypted import EncryptedStore
 from placet.stores.url import open_store_from_url
 from placet.tools.toolset import Toolset
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.call import ToolResult
 from placet.values.event import Event
 from placet.values.json import JsonObject
-from placet.values.limits import Budget
+from placet.values.limits import Budget, duration
 from placet.values.message import AssistantMessage, Message
 from placet.values.outcome import Outcome, Refused, Waiting
 from placet.values.policy import Policy
@@ -86,6 +89,8 @@ class Agent:
         agents: Agents that tools may start as nested runs, by their names.
         output: The type of every answer (a pydantic model, dataclass, TypedDict, or the JSON
             Schema of an object); None for words. `ask` may give another.
+        encryption_keys: Keys of 32 bytes, the newest first, under which the store holds snapshots,
+            arguments of approvals and recorded results; none: they stand there as they are.
         release_unrecorded_reads: Whether a read's result is given out although the store could
             not record it (counted and logged). Off: it is withheld.
         telemetry: What is told to OpenTelemetry; by default spans without arguments and results,
@@ -116,6 +121,7 @@ class Agent:
         prices: Mapping[str, Price | None] | None = None,
         agents: "Iterable[Agent]" = (),
         output: Any = None,
+        encryption_keys: Sequence[bytes] = (),
         release_unrecorded_reads: bool = False,
         telemetry: Telemetry | None = None,
         clock: Clock | None = None,
@@ -127,7 +133,8 @@ class Agent:
         self.model: ModelClient | None = self._open_model(model if model is not None else self.definition.model)
         secret = secret if secret is not None else _secret(store)
         keys = Keys.of(secret)
-        self.store: Store = open_store_from_url(store, key=keys.audit) if isinstance(store, str) else store
+        opened: Store = open_store_from_url(store, key=keys.audit) if isinstance(store, str) else store
+        self.store: Store = EncryptedStore(opened, encryption_keys) if encryption_keys else opened
         self._stated = StatedPrincipals(self.store)
         self._states = directory is None
         ids = ids or SystemIds()
@@ -406,6 +413,11 @@ class Agent:
             self._driver, tool, arguments, self._state(principal), key=key, language=spoken, emit=emit
         )
 
+    @property
+    def tools(self) -> Toolset:
+        """The agent's tools; `await agent.tools.execute(name, arguments, principal)` is `call`."""
+        return self.world.toolset.owned_by(self)
+
     async def explain(self, tool: str, arguments: JsonObject, *, principal: Who) -> Explanation:
         """Return what would become of a call and what each check says to it; nothing is taken and nothing runs.
 
@@ -440,6 +452,21 @@ class Agent:
             if not self._is_open:
                 await self.store.open()
                 self._is_open = True
+
+    async def purge(self, older_than: timedelta | float | str) -> int:
+        """Forget what runs have said and done that ended so long ago; return how many.
+
+        Snapshots, journals, the arguments of approvals and the results in the ledger go. The keys of the
+        ledger stay, so that nothing runs twice, and so do the audit log and who has decided what.
+
+        Args:
+            older_than: How long ago they have ended, as `"30 days"`.
+
+        Raises:
+            ConfigurationError: It is no length of time above zero.
+            StoreError: The store cannot be written.
+        """
+        return await purge(self.world, duration(older_than))
 
     async def close(self) -> None:
         """Wait for late endings, commit what is queued, close the store, and the model if the agent has opened it.

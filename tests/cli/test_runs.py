@@ -140,3 +140,13 @@ def test_a_report_that_cannot_be_made_or_written_says_so(placet: Placet) -> None
 
     assert placet("runs", "show", "run_nope", "--report").code == 3
     assert placet("runs", "show", run, "--html", "no/such/folder.html").code == 2
+
+
+def test_what_ended_long_ago_is_purged(placet: Placet) -> None:
+    placet("ask", "where is 8842?", "--as", "c17")
+    time.sleep(1.1)
+
+    assert placet("runs", "purge", "--older-than", "1 hour", "--json").data == {"purged": 0}
+    assert "1 run purged" in placet("runs", "purge", "--older-than", "1 second").err
+    assert placet("runs", "list", "--json").data == []
+    assert placet("runs", "purge", "--older-than", "soon").code != 0

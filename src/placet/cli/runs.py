@@ -35,6 +35,7 @@ from placet.words.messages import (
     OWNED,
     RUN_ENDED,
     RUN_STATUSES,
+    RUNS_PURGED,
     STATE_UNKNOWN,
     TURNS_TAKEN,
 )
@@ -112,6 +113,20 @@ def resume(door: Door, run_id: RunId) -> Ended:
     if outcome.reason is Reason.EFFECT_RUNNING and stored.lease_until is not None:
         return refusal(door, outcome, door.say(OWNED, until=moment(door, stored.lease_until)))
     return refusal(door, outcome)
+
+
+@command(runs, "purge")
+async def purge(
+    door: Door,
+    older_than: Annotated[str, typer.Option("--older-than", metavar="AGE", help="How long ago they ended: 30d, 12h.")],
+) -> Ended:
+    """Forget what ended runs have said and done. The audit log and the keys of the ledger stay."""
+    purged = await door.agent.purge(older_than)
+    if door.screen.as_json:
+        door.screen.data({"purged": purged})
+    else:
+        door.screen.note(Text(f"{GAP}{door.say_plural(RUNS_PURGED, purged)}"))
+    return Exit.OK
 
 
 async def _report(door: Door, run_id: str, page: Path | None) -> Ended:

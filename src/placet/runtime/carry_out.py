@@ -1,11 +1,9 @@
 """Carry out: take what a permitted call needs, record its intent, execute it, record how it ended."""
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final, assert_never
 
-from placet.agent.snapshot import load_result
 from placet.errors import StoreError
 from placet.gate.rate_limit import limit_reached
 from placet.runtime.conclude import conclude, make_entry, record_late
@@ -13,7 +11,7 @@ from placet.runtime.execute import Ending, Leave, Left, run_read, run_sync, run_
 from placet.runtime.isolated import IsolatedCall
 from placet.runtime.observations import refusal_text
 from placet.runtime.patience import see_through
-from placet.runtime.prepare import Permitted, refuse
+from placet.runtime.prepare import Permitted, recorded_result, refuse
 from placet.runtime.record import json_text
 from placet.runtime.sentences import progress_sentence
 from placet.runtime.world import World
@@ -120,10 +118,8 @@ async def _lost(world: World, permitted: Permitted, answer: AlreadyDone | ClaimR
     """Return what the model is told when the call did not get what it needs, or was done before."""
     attempt = permitted.ready.attempt
     match answer:
-        case AlreadyDone(effect=done) if done.result is not None:
-            return replace(load_result(done.result), call_id=attempt.call.id)
-        case AlreadyDone():
-            deny = Deny(Reason.EFFECT_UNKNOWN, refusal_text(Reason.EFFECT_UNKNOWN), rule="ledger")
+        case AlreadyDone(effect=done):
+            return recorded_result(done, attempt.call.id)
         case ClaimRefused(reason=Reason.LIMIT_REACHED, message=rule):
             deny = limit_reached(rule)
         case ClaimRefused(reason=reason, message=message):

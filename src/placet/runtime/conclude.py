@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, assert_never
 
-from placet.agent.snapshot import dump_result, load_result
+from placet.agent.snapshot import dump_result
 from placet.errors import StoreError
 from placet.runtime.ending import Observed, observe, refused_by_the_store, state_of
 from placet.runtime.execute import Ending
 from placet.runtime.hooks import ToolUse, tell_after
 from placet.runtime.observations import refusal_text
 from placet.runtime.patience import see_through
-from placet.runtime.prepare import Permitted
+from placet.runtime.prepare import Permitted, recorded_result
 from placet.runtime.record import json_text
 from placet.runtime.telemetry import TOOL_RESULT
 from placet.runtime.world import World
@@ -101,8 +101,7 @@ async def _commit(
             return observed.result, observed
         case AlreadyDone(effect=done):
             # Another worker has taken the call over and was first: what it has done is what was done.
-            recorded = load_result(done.result) if done.result is not None else observed.result
-            return replace(recorded, call_id=ready.attempt.call.id), replace(observed, data=None)
+            return recorded_result(done, ready.attempt.call.id), replace(observed, data=None)
         case NotCommitted():
             refused = refused_by_the_store(world, ready, answer)
             return await _settle(world, permitted, EffectState.FAILED, refused), refused

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from placet.values.decision import Reason
+from placet.values.effect import EffectState
 
 _TEXTS: Final = {
     Reason.EFFECT_RUNNING: "an identical call is still running; it was not started again. Wait, and do not repeat it",
@@ -31,6 +32,13 @@ def rejection_text(note: str | None) -> str:
     """Return what the model is told after a person's no, with the reason if the model may read it."""
     because = f" Their reason: {note}" if note else ""
     return f"a person has rejected this call; it did not run.{because} Do not propose it again"
+
+
+def purged_text(state: EffectState) -> str:
+    """Return what the model is told of a call that was made before and whose recorded result is gone."""
+    if state is EffectState.DONE:
+        return "this call was done before and was not done again; what it gave back has been purged"
+    return "this call failed before, and nothing was done; what it said has been purged"
 
 
 def unknown_tool_text(name: str, visible: Sequence[str]) -> str:

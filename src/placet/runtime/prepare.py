@@ -16,7 +16,7 @@ from placet.runtime.attempt import Attempt, Ready
 from placet.runtime.facts import look_up_facts, see_preview
 from placet.runtime.hooks import ToolUse, settle
 from placet.runtime.keys import call_digest, token_hash
-from placet.runtime.observations import refusal_text, unknown_tool_text
+from placet.runtime.observations import purged_text, refusal_text, unknown_tool_text
 from placet.runtime.record import CallRecord, proposed
 from placet.runtime.sentences import refusal_sentence
 from placet.runtime.site import CallSite
@@ -30,7 +30,7 @@ from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.audit import AuditKind
 from placet.values.call import ToolCall, ToolResult
 from placet.values.decision import Allow, Deny, NeedsApproval, Reason
-from placet.values.effect import EffectState, Take
+from placet.values.effect import EffectRecord, EffectState, Take
 from placet.values.event import CallFinished, CallProposed
 from placet.values.outcome import PendingApproval
 from placet.values.principal import Principal
@@ -261,14 +261,22 @@ async def _known_effect(world: World, ready: Ready) -> Settled | Ready:
     if known.digest != attempt.digest:
         return await refuse(world, attempt, _ledger_says(Reason.KEY_CONFLICT))
     match known.state_at(world.clock.now()):
-        case EffectState.DONE | EffectState.FAILED if known.result is not None:
-            return Settled(replace(load_result(known.result), call_id=attempt.call.id), attempt.digest)
+        case EffectState.DONE | EffectState.FAILED:
+            return Settled(recorded_result(known, attempt.call.id), attempt.digest)
         case EffectState.UNKNOWN if ready.tool.spec.survival is not Survival.ONCE:
             return replace(ready, attempt=replace(attempt, site=replace(attempt.site, again=True)))
         case EffectState.RUNNING:
             return await refuse(world, attempt, _ledger_says(Reason.EFFECT_RUNNING))
         case _:
             return await refuse(world, attempt, _ledger_says(Reason.EFFECT_UNKNOWN), AuditKind.OUTCOME)
+
+
+def recorded_result(effect: EffectRecord, call_id: str) -> ToolResult:
+    """Return the result of an effect that has ended, as the ledger has it, for a call that repeats it."""
+    if effect.result is not None:
+        return replace(load_result(effect.result), call_id=call_id)
+    failed = effect.state is EffectState.FAILED
+    return ToolResult(call_id, purged_text(effect.state), is_error=failed, code="tool_error" if failed else "ok")
 
 
 def _ledger_says(reason: Reason) -> Deny:

@@ -102,6 +102,10 @@ class MemoryStore:
         ]
         return found[:limit]
 
+    async def purge_runs(self, before: datetime, entry: AuditEntry) -> int:
+        """Forget what runs have said and done that ended before a time; return how many."""
+        return self._state.purge_runs(before, entry)
+
     # ── approvals ─────────────────────────────────────────────────────────────────────
 
     async def decide_approval(self, decision: ApprovalDecision, entry: AuditEntry) -> ApprovalRequest | NotDecided:

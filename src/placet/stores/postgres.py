@@ -23,7 +23,7 @@ from placet.stores.chain import Chain
 from placet.stores.postgres_batch import Operation
 from placet.stores.postgres_connection import Connection, Pool, make_pool, mapped, migrate
 from placet.stores.postgres_writer import PostgresWriter
-from placet.stores.rows import approval_row, json_text, principal_row
+from placet.stores.rows import PURGED_AT_ONCE, approval_row, json_text, principal_row
 from placet.stores.selection import Selection
 from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, AuditRecord, AuditVerification
@@ -235,6 +235,21 @@ class PostgresStore:
         return await self._read(
             lambda connection: postgres_reads.list_runs(connection, statuses, principal_id, limit), self._runs_queued
         )
+
+    async def purge_runs(self, before: datetime, entry: AuditEntry) -> int:
+        """Forget what runs have said and done that ended before a time; return how many.
+
+        Raises:
+            StoreError: The step that failed has forgotten nothing; those before it have.
+        """
+        purged = 0
+        while True:
+            step: int = await self._now().writer.submit(
+                lambda connection, record: postgres_alone.purge_runs(connection, record, before, entry)
+            )
+            purged += step
+            if step < PURGED_AT_ONCE:
+                return purged
 
     # ── approvals ─────────────────────────────────────────────────────────────────────
 

@@ -15,7 +15,7 @@ from placet.ports import NotDecided, StoredRun
 from placet.stores.judgement import IN_DOUBT, expiry_entry, judge_decision
 from placet.stores.postgres_connection import Connection, lock
 from placet.stores.postgres_reads import find_approval, find_effect, find_run
-from placet.stores.rows import APPROVAL_COLUMNS, read_approval
+from placet.stores.rows import APPROVAL_COLUMNS, PURGED_AT_ONCE, read_approval
 from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, microseconds
 from placet.values.decision import Reason
@@ -59,6 +59,21 @@ AGAIN: Final = (None, "40001", "40P01", "57P01")
 _PATIENCE: Final = "SELECT set_config('lock_timeout', '2s', true), set_config('statement_timeout', '5s', true)"
 """All that a store writes waits for a tool's statements, so they must not wait for long themselves."""
 
+_ENDED: Final = """
+    SELECT id FROM placet.run WHERE status IN ('done', 'stopped') AND updated_at < %s ORDER BY number LIMIT %s
+"""
+_PURGE: Final = (
+    "DELETE FROM placet.run_journal WHERE run_id = ANY(%s)",
+    "DELETE FROM placet.run_snapshot WHERE run_id = ANY(%s)",
+    """
+    UPDATE placet.approval SET arguments = '{}', preview = NULL, provenance = '{}', note = NULL WHERE run_id = ANY(%s)
+    """,
+    """
+    UPDATE placet.effect SET result = NULL
+    WHERE state IN ('done', 'failed') AND result IS NOT NULL AND run_id = ANY(%s)
+    """,
+)
+_PURGE_RUNS: Final = "DELETE FROM placet.run WHERE id = ANY(%s)"
 _SETTLE_DONE: Final = (
     "UPDATE placet.effect SET state = 'done', result = %s WHERE key = %s AND state IN ('running', 'unknown')"
 )
@@ -80,6 +95,21 @@ async def claim_run(
     await connection.execute(_DOUBT_EFFECTS, (run_id,))
     run = await find_run(connection, run_id)
     return None if run is None else (Lease(run_id=run_id, owner=owner, fence=taken[0], until=until), run)
+
+
+async def purge_runs(connection: Connection, record: Record, before: datetime, entry: AuditEntry) -> int:
+    """Forget what some runs have said and done that ended before a time; return how many."""
+    cursor = await connection.execute(_ENDED, (microseconds(before), PURGED_AT_ONCE))
+    ids = [run_id for (run_id,) in await cursor.fetchall()]
+    if not ids:
+        return 0
+    await lock(connection, *(f"run {run_id}" for run_id in ids))
+    for statement in _PURGE:
+        await connection.execute(statement, (ids,))
+    gone = (await connection.execute(_PURGE_RUNS, (ids,))).rowcount
+    if gone:
+        record(entry)
+    return gone
 
 
 async def decide_approval(

@@ -22,6 +22,9 @@ from placet.values.run import RunStatus
 
 Row: TypeAlias = Sequence[Any]
 
+PURGED_AT_ONCE: Final = 500
+"""How many runs one transaction purges, so that nobody waits long for it."""
+
 AUDIT_COLUMNS: Final = (
     "writer, sequence, at, kind, run_id, call_key, principal_id, tool, decision, rule, body, seal"
 )  # fmt: skip

@@ -21,7 +21,7 @@ from placet.errors import ConfigurationError, StoreError
 from placet.ports import AuditHead, NotDecided, StoredRun
 from placet.stores import sqlite_approvals, sqlite_audit, sqlite_effects, sqlite_runs
 from placet.stores.chain import Chain
-from placet.stores.rows import approval_row, json_text, principal_row, read_principal
+from placet.stores.rows import PURGED_AT_ONCE, approval_row, json_text, principal_row, read_principal
 from placet.stores.selection import Selection
 from placet.stores.sqlite_connection import PATIENCE, connect, prepare
 from placet.stores.sqlite_transaction import Execute
@@ -243,6 +243,21 @@ class SqliteStore:
             StoreError: The store cannot be read.
         """
         return await self._scan(lambda it: sqlite_runs.list_runs(it.execute, statuses, principal_id, limit))
+
+    async def purge_runs(self, before: datetime, entry: AuditEntry) -> int:
+        """Forget what runs have said and done that ended before a time; return how many.
+
+        Raises:
+            StoreError: The step that failed has forgotten nothing; those before it have.
+        """
+        purged = 0
+        while True:
+            step: int = await self._now().writer.submit(
+                lambda transaction: sqlite_runs.purge_runs(transaction, before, entry), durable=True
+            )
+            purged += step
+            if step < PURGED_AT_ONCE:
+                return purged
 
     # ── approvals ─────────────────────────────────────────────────────────────────────
 

@@ -1,12 +1,13 @@
 """Runs in SQLite: one owner at a time, under a lease with a fencing number."""
 
+import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from placet.errors import LeaseLostError, StoreError
 from placet.ports import StoredRun
-from placet.stores.rows import APPROVAL_COLUMNS, RUN_COLUMNS, Row, read_run
+from placet.stores.rows import APPROVAL_COLUMNS, PURGED_AT_ONCE, RUN_COLUMNS, Row, read_run
 from placet.stores.selection import conditions
 from placet.stores.sqlite_transaction import Execute, Transaction
 from placet.values.audit import AuditEntry, microseconds
@@ -48,6 +49,22 @@ _WAKE: Final = """
     SET woken = (status = 'running'), updated_at = ?, status = iif(status = 'waiting', 'ready', status)
     WHERE id = ? AND status IN ('waiting', 'running')
 """
+_ENDED: Final = """
+    SELECT number, id FROM run WHERE status IN ('done', 'stopped') AND updated_at < ? ORDER BY number LIMIT ?
+"""
+_PURGE: Final = (
+    "DELETE FROM run_journal WHERE run IN (SELECT value FROM json_each(:numbers))",
+    "DELETE FROM run_snapshot WHERE run IN (SELECT value FROM json_each(:numbers))",
+    "DELETE FROM run WHERE number IN (SELECT value FROM json_each(:numbers))",
+    """
+    UPDATE approval SET arguments = '{}', preview = NULL, provenance = '{}', note = NULL
+    WHERE run_id IN (SELECT value FROM json_each(:ids))
+    """,
+    """
+    UPDATE effect SET result = NULL
+    WHERE state IN ('done', 'failed') AND result IS NOT NULL AND run_id IN (SELECT value FROM json_each(:ids))
+    """,
+)
 _FIND_RUN: Final = f"SELECT {RUN_COLUMNS}, number FROM run JOIN run_snapshot ON run = number WHERE id = ?"  # noqa: S608 - our own words
 _JOURNAL: Final = "SELECT entry FROM run_journal WHERE run = ? ORDER BY place"
 
@@ -127,6 +144,20 @@ def renew_lease(transaction: Transaction, lease: Lease, until: datetime) -> Leas
 def wake_run(transaction: Transaction, run_id: str, at: datetime) -> None:
     """Make the run ready when it waits; when it is running, let it know as it suspends."""
     transaction.execute(_WAKE, (microseconds(at), run_id))
+
+
+def purge_runs(transaction: Transaction, before: datetime, entry: AuditEntry) -> int:
+    """Forget what some runs have said and done that ended before a time; return how many."""
+    ended = transaction.execute(_ENDED, (microseconds(before), PURGED_AT_ONCE)).fetchall()
+    if ended:
+        numbers, ids = zip(*ended, strict=True)
+        transaction.execute("PRAGMA secure_delete = ON")  # what was there is overwritten, not only let go of
+        for statement in _PURGE:
+            named = {"numbers": json.dumps(numbers), "ids": json.dumps(ids)}
+            transaction.execute(statement, {name: value for name, value in named.items() if f":{name}" in statement})
+        transaction.execute("PRAGMA secure_delete = OFF")
+        transaction.record(entry)
+    return len(ended)
 
 
 def find_run(execute: Execute, run_id: str) -> StoredRun | None:

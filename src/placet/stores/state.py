@@ -119,6 +119,26 @@ class State:
         self.runs[run.id] = replace(run, lease_until=until)
         return replace(lease, until=until)
 
+    def purge_runs(self, before: datetime, entry: AuditEntry) -> int:
+        """Forget what runs have said and done that ended before a time; return how many."""
+        ended = [
+            run.id
+            for run in self.runs.values()
+            if run.status in (RunStatus.DONE, RunStatus.STOPPED) and run.updated_at < before
+        ]
+        for run_id in ended:
+            del self.runs[run_id], self.journals[run_id]
+        purged = set(ended)
+        for request in self.approvals.values():
+            if request.run_id in purged:
+                self.approvals[request.id] = replace(request, arguments={}, preview=None, provenance={}, note=None)
+        for effect in self.effects.values():
+            if effect.run_id in purged and effect.state not in IN_DOUBT:
+                self.effects[effect.key] = replace(effect, result=None)
+        if ended:
+            self.record(entry)
+        return len(ended)
+
     def find_run(self, run_id: str) -> StoredRun | None:
         """Return the run with its journal, or None."""
         return self._with_journal(run_id) if run_id in self.runs else None

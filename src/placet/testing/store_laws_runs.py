@@ -25,7 +25,7 @@ from placet.testing.store_samples import (
 )
 from placet.values.audit import AuditKind
 from placet.values.decision import Reason
-from placet.values.effect import Claimed, ClaimRefused, EffectState, Lease
+from placet.values.effect import AlreadyDone, Claimed, ClaimRefused, EffectState, Lease
 from placet.values.run import RunStatus
 
 
@@ -244,6 +244,55 @@ async def runs_are_listed_newest_first(store: Store) -> None:
     assert [run.id for run in await store.list_runs(statuses=both, principal_id="c17", limit=1)] == ["run_1"]
 
 
+async def a_purged_run_leaves_who_decided_and_what_may_not_happen_again(store: Store) -> None:
+    """Of runs that ended before a time the texts go: snapshots, arguments, previews, notes, results."""
+    await open_and_suspend(store, a_request())
+    await approve(store)
+    claimed = await store.claim_run("run_1", "worker_1", NOW + MINUTE, MINUTE)
+    assert claimed is not None
+    await store.claim(a_claim(an_effect(), lease=claimed[0]))
+    await store.settle(an_effect().key, EffectState.DONE, '"paid"', an_entry(AuditKind.OUTCOME))
+    await store.close_run(claimed[0], RunStatus.DONE, '{"said":"much"}', (), NOW + MINUTE)
+    purge = an_entry(AuditKind.PURGE)
+
+    assert await store.purge_runs(NOW + MINUTE, purge) == 0
+    assert await store.purge_runs(NOW + HOUR, purge) == 1
+    assert await store.purge_runs(NOW + HOUR, purge) == 0
+
+    assert await store.load_run("run_1") is None
+    request = await store.find_approval(id="apr_1")
+    assert request is not None
+    assert (request.arguments, request.preview, request.note, request.decided_by) == ({}, None, None, "s1")
+    effect = await store.find_effect(an_effect().key)
+    assert effect is not None
+    assert (effect.state, effect.result) == (EffectState.DONE, None)
+    assert isinstance(await store.claim(a_claim(an_effect())), AlreadyDone)
+    assert [entry.kind for entry in await entries_of(store)].count(AuditKind.PURGE) == 1
+
+
+async def what_has_not_ended_is_not_purged(store: Store) -> None:
+    """A run that waits, is ready or was left keeps everything, and so does an effect in doubt."""
+    await open_and_suspend(store, a_request())
+    store.open_run(a_run("run_2"), a_lease("run_2"))
+    store.open_run(a_run("run_3"), a_lease("run_3"))
+    doubtful = an_effect("run_3:1.0", run_id="run_3", digest="other")
+    await store.claim(a_claim(doubtful, lease=a_lease("run_3")))
+    await store.settle(doubtful.key, EffectState.UNKNOWN, '"perhaps"', an_entry(AuditKind.OUTCOME))
+    await store.close_run(a_lease("run_3"), RunStatus.STOPPED, "{}", (), NOW)
+
+    assert await store.purge_runs(NOW + HOUR, an_entry(AuditKind.PURGE)) == 1
+
+    waiting, running = await store.load_run("run_1"), await store.load_run("run_2")
+    assert waiting is not None
+    assert running is not None
+    request = await store.find_approval(id="apr_1")
+    assert request is not None
+    assert request.arguments == a_request().arguments
+    effect = await store.find_effect(doubtful.key)
+    assert effect is not None
+    assert (effect.state, effect.result) == (EffectState.UNKNOWN, '"perhaps"')
+
+
 LAWS = (
     a_run_is_found_as_it_was_opened_owned_by_its_lease,
     a_run_that_exists_is_not_opened_again,
@@ -261,5 +310,7 @@ LAWS = (
     of_many_who_claim_a_run_one_gets_it,
     a_lease_is_renewed_by_its_owner_alone,
     runs_are_listed_newest_first,
+    a_purged_run_leaves_who_decided_and_what_may_not_happen_again,
+    what_has_not_ended_is_not_purged,
 )
 """Each is tried on a store of its own, open and empty."""

@@ -32,6 +32,8 @@ class AuditKind(StrEnum):
     """The model was asked and answered; only its usage and shape are kept."""
     STAGE = "stage"
     """A stage of a workflow ended; its state is kept with the run alone."""
+    PURGE = "purge"
+    """What ended runs had said and done was forgotten; what the audit log says of them stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

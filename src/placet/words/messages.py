@@ -161,6 +161,7 @@ EXPIRES: Final = "expires in {n} min"
 EXPIRES_SOON: Final = "expires in less than a minute"
 WAITING_CALLS: Final = ("{n} call waits for you", "{n} calls wait for you")
 CALLS_DONE: Final = ("{n} call", "{n} calls")
+RUNS_PURGED: Final = ("{n} run purged", "{n} runs purged")
 TURNS_TAKEN: Final = ("{n} answer of the model", "{n} answers of the model")
 
 # ── prompts ───────────────────────────────────────────────────────────────────────────
@@ -287,7 +288,7 @@ REPORT: Final = (
     REPORT_UNPRICED, *REPORT_LABELS,
 )  # fmt: skip
 
-PLURALS: Final = (CHAIN_INTACT, CHAINS_READ, WAITING_CALLS, CALLS_DONE, TURNS_TAKEN)
+PLURALS: Final = (CHAIN_INTACT, CHAINS_READ, WAITING_CALLS, CALLS_DONE, RUNS_PURGED, TURNS_TAKEN)
 """Pairs for `say_plural`."""
 
 SINGLES: Final = (
