@@ -60,6 +60,12 @@ async def direct(make_agent: MakeAgent, name: str, arguments: Mapping[str, Any],
     return result
 
 
+async def toolset(make_agent: MakeAgent, name: str, arguments: Mapping[str, Any], principal: Principal) -> ToolResult:
+    result = await make_agent().tools.execute(name, arguments, principal, key=f"key-{next(_keys)}")
+    assert isinstance(result, ToolResult), result
+    return result
+
+
 async def text(make_agent: MakeAgent, name: str, arguments: Mapping[str, Any], principal: Principal) -> ToolResult:
     """Only a tool that is open to the principal is a call in the text protocol; any other reply is text."""
     said = ScriptedModel().says(json.dumps({"action": name, **arguments})).says("ok")
@@ -125,6 +131,7 @@ DOORS: dict[str, Door] = {
     "stream": stream,
     "batch": batch,
     "direct": direct,
+    "toolset": toolset,
     "text": text,
     "resumed": resumed,
     "nested": nested,

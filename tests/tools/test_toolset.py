@@ -4,11 +4,15 @@ from typing import Any
 
 import pytest
 
+from placet.agent.definition import AgentDefinition
 from placet.errors import ConfigurationError, DuplicateToolError, ToolDefinitionError
+from placet.models.scripted import ScriptedModel
 from placet.tools.tool import Tool, tool
 from placet.tools.toolset import Toolset
 from placet.values.approval import Approval, Confirmation
+from placet.values.call import ToolResult
 from placet.values.principal import EVERYONE, Principal
+from placet.wiring import Agent
 from tests.tools.cases import CASES, build
 from tests.tools.test_tool import owns
 
@@ -154,3 +158,29 @@ def test_toolsets_are_combined_prefixed_and_filtered() -> None:
 def test_a_prefix_that_no_provider_takes_is_refused() -> None:
     with pytest.raises(ToolDefinitionError, match=r"'crm\.look'"):
         Toolset([made()]).prefix("crm.")
+
+
+async def test_tools_that_belong_to_no_agent_execute_nothing_and_say_the_mend() -> None:
+    did: list[str] = []
+
+    def look() -> str:
+        did.append("looked")
+        return "seen"
+
+    tools = Toolset([tool(effect="read", roles={EVERYONE}, description="Look.")(look)])
+
+    with pytest.raises(ConfigurationError, match=r"belong to no agent.*'look'.*agent\.tools\.execute"):
+        await tools.execute("look", {}, Principal("p"))
+    assert did == []
+
+
+async def test_what_is_made_of_an_agent_s_tools_belongs_to_nobody() -> None:
+    async with Agent(AgentDefinition(name="a"), tools=[made()], model=ScriptedModel(), store="memory:") as agent:
+        result = await agent.tools.execute("look", {"order": "8842"}, Principal("p"))
+        assert isinstance(result, ToolResult)
+        assert result.content == "8842"
+
+        others = (agent.tools.prefix("x_"), agent.tools.filter(lambda _: True), agent.tools.combine(Toolset(())))
+        for other in others:
+            with pytest.raises(ConfigurationError, match="belong to no agent"):
+                await other.execute(other.names[0], {}, Principal("p"))
