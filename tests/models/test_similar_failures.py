@@ -11,6 +11,7 @@ from tests.models.test_public_failures_run import build_tool
 from tests.models.wire import WireServer
 
 RATE = "def get_rate(city: str, days: int = 1) -> str"
+NAMES = "def tag(names: list[str]) -> str"
 OSLO = {"city": "Oslo", "days": 1}
 TEXT = '{"city": "Oslo"}'
 
@@ -29,6 +30,23 @@ CASES = [
     case("an end token after blanks", f"{TEXT}\n<|im_end|>\n", OSLO),
     case("a whole number written as a float", '{"city": "Oslo", "days": 3.0}', {"city": "Oslo", "days": 3}),
     case("an end token within a text", '{"city": "Oslo<|im_end|>"}', {"city": "Oslo<|im_end|>", "days": 1}),
+    # one level of quotes around what cannot be text
+    case("a list in quotes", '{"names": "[\\"a\\", \\"b\\"]"}', {"names": ["a", "b"]}, source=NAMES),
+    case("an object in quotes", '{"q": "{\\"a\\": 1}"}', {"q": {"a": 1}}, source="def tag(q: dict[str, int]) -> str"),
+    case(
+        "a list in quotes, or null", '{"names": "[]"}', {"names": []}, source="def tag(names: list[str] | None) -> str"
+    ),
+    case(
+        "a list in quotes where a text may stand",
+        '{"names": "[]"}',
+        {"names": "[]"},
+        source="def tag(names: list[str] | str) -> str",
+    ),
+    case("a list in two levels of quotes", json.dumps({"names": json.dumps(json.dumps(["a"]))}), source=NAMES),
+    case("an object in quotes for a list", '{"names": "{}"}', source=NAMES),
+    case("a number in quotes in a list in quotes", '{"sizes": "[\\"1\\"]"}', source="def tag(sizes: list[int]) -> str"),
+    case("a key twice in quotes", '{"q": "{\\"a\\": 1, \\"a\\": 2}"}', source="def tag(q: dict[str, int]) -> str"),
+    case("words for a list", '{"names": "a, b"}', source=NAMES),
     # never repaired
     case("two levels of quotes", json.dumps(json.dumps(TEXT))),
     case("a quoted number", '"5"'),

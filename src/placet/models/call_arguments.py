@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import jiter
@@ -11,6 +12,8 @@ from placet.tools.arguments import ArgumentReader, Arguments
 
 class _AsSent:
     """The form that takes every object, as it was sent."""
+
+    schema: Mapping[str, Any] = MappingProxyType({})
 
     def check(self, text: bytes, parsed: dict[str, Any], note: str | None) -> Arguments:
         """Return the object and its text."""

@@ -2,9 +2,11 @@
 
 The text of a call is parsed once, strictly: one object, no repeated key, no NaN, nothing
 after it. What is not exactly that is refused and never repaired, because a repaired call
-is one that nobody proposed. Then the arguments are validated against what the tool
-declares, without coercion beyond what JSON needs, and written down again with their
-defaults: that text is what an approver sees, what is digested, and what runs.
+is one that nobody proposed. One level of quotes too many is no repair: around the whole, or
+around an argument that is declared as a list or an object and cannot be text
+(`placet.tools.quoted`). Then the arguments are validated against what the tool declares,
+without coercion beyond what JSON needs, and written down again with their defaults: that
+text is what an approver sees, what is digested, and what runs.
 """
 
 import json
@@ -15,6 +17,7 @@ from typing import Any, Final, Protocol
 
 import jiter
 
+from placet.tools.quoted import unquote, write
 from placet.values.decision import Deny, Reason
 from placet.values.json import Json, JsonObject
 from placet.values.limits import ARGUMENT_BYTES
@@ -37,7 +40,7 @@ class Arguments:
             attribute of it.
         text: The same as JSON, defaults included: what will run. Equal arguments give
             equal texts, and reading the text gives the same arguments.
-        note: What the reading had to mend (one level of quotes, an end token), or None.
+        note: What the reading had to take away (one level of quotes, an end token), or None.
     """
 
     value: Any = field(repr=False)
@@ -53,6 +56,11 @@ class Arguments:
 
 class ArgumentForm(Protocol):
     """What arguments must be like, made once when the tool is built."""
+
+    @property
+    def schema(self) -> JsonObject:
+        """Its JSON Schema."""
+        ...
 
     def check(self, text: bytes, parsed: dict[str, Any], note: str | None) -> Arguments | Deny:
         """Return the arguments, validated and written down, or why they are refused.
@@ -101,7 +109,19 @@ class ArgumentReader:
             note = note or mended_note
         if not _is_finite(parsed):
             return refuse("a number is too large to be one", "send finite numbers")
-        return self.form.check(raw, parsed, note)
+        answer = self.form.check(raw, parsed, note)
+        return self._read_quoted(parsed, note) or answer if isinstance(answer, Deny) else answer
+
+    def _read_quoted(self, parsed: dict[str, Any], note: str | None) -> Arguments | None:
+        """Return refused arguments, read once more without quotes around a list or an object, or None."""
+        unquoted = unquote(parsed, self.form.schema)
+        if unquoted is None or not _is_finite(unquoted[0]):
+            return None
+        raw = write(unquoted[0])
+        if _depth(raw.decode()) > MAX_DEPTH:
+            return None
+        answer = self.form.check(raw, unquoted[0], f"{note}; {unquoted[1]}" if note else unquoted[1])
+        return answer if isinstance(answer, Arguments) else None
 
     def read_json(self, arguments: JsonObject) -> Arguments | Deny:
         """Return stored or edited arguments, read by the same laws as a model's. Never raises."""
