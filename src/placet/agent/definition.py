@@ -10,6 +10,7 @@ You help the customers of a small shop …
 ```
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -21,10 +22,23 @@ import yaml
 from placet.errors import AgentFileError, ConfigurationError
 from placet.values.json import Json
 from placet.values.limits import MODEL_TIMEOUT, Budget, duration
+from placet.words.language import LANGUAGES, normalise_language
 
 _FRONT: Final = re.compile(r"\A---[ \t]*\r?\n(.*?\r?\n)?---[ \t]*(?:\r?\n|\Z)(.*)\Z", re.DOTALL)
 _KEYS: Final = frozenset({"name", "description", "tools", "model", "limits", "timeout", "language", "settings"})
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+class _OnceLoader(yaml.SafeLoader):
+    """YAML's safe loader, which takes the last of two equal keys; here none may stand there twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return a mapping."""
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        twice = sorted({str(key) for key in keys if keys.count(key) > 1})
+        if twice:
+            raise yaml.constructor.ConstructorError(None, None, f"keys stand there twice: {twice}", node.start_mark)
+        return super().construct_mapping(node, deep)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +86,13 @@ def parse_agent(text: str, *, name: str) -> AgentDefinition:
         name: The agent's name, unless the front matter gives one.
 
     Raises:
-        AgentFileError: It has no front matter, an unknown key, or a value of the wrong kind.
+        AgentFileError: It has no front matter, an unknown key, one twice, or a value of the wrong kind.
     """
     found = _FRONT.match(text.removeprefix("\ufeff"))
     if not found:
         raise AgentFileError(f"agent {name!r}: no front matter; begin the file with '---', keys, and '---'")
     try:
-        front = yaml.safe_load(found[1] or "") or {}
+        front = yaml.load(found[1] or "", _OnceLoader) or {}  # noqa: S506 - it is the safe loader, and stricter
     except yaml.YAMLError as error:
         raise AgentFileError(f"agent {name!r}: the front matter is no YAML: {error}") from error
     if not isinstance(front, dict):
@@ -97,11 +111,11 @@ def _definition(front: dict[str, Any], prompt: str, name: str) -> AgentDefinitio
         name=_text(front, "name", name),
         prompt=prompt,
         description=_text(front, "description", ""),
-        tools=_tools(front.get("tools")),
+        tools=_tools(front["tools"]) if "tools" in front else None,
         model=_text(front, "model", None),
         budget=_budget(front.get("limits", {})),
-        model_timeout=duration(front["timeout"]) if "timeout" in front else MODEL_TIMEOUT,
-        language=_text(front, "language", "en"),
+        model_timeout=_timeout(front["timeout"]) if "timeout" in front else MODEL_TIMEOUT,
+        language=_language(_text(front, "language", "en")),
         settings=_mapping(front.get("settings", {}), "settings"),
     )
 
@@ -113,9 +127,9 @@ def _text(front: dict[str, Any], key: str, default: Any) -> Any:
     return value
 
 
-def _tools(value: Any) -> tuple[str, ...] | None:
+def _tools(value: Any) -> tuple[str, ...]:
     if value is None:
-        return None
+        raise AgentFileError("'tools' says nothing: write [] for none, or leave the key out for all")
     names = [name.strip() for name in value.split(",")] if isinstance(value, str) else value
     if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
         raise AgentFileError(f"'tools' must be a list of names, not {value!r}")
@@ -132,9 +146,22 @@ def _budget(value: Any) -> Budget:
     if unknown:
         raise AgentFileError(f"'limits' has unknown keys {unknown}; known are {sorted(known)}")
     for key, bound in limits.items():
-        if isinstance(bound, bool) or not isinstance(bound, int | float):
+        if isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound):
             raise AgentFileError(f"'limits.{key}' must be a number, not {bound!r}")
     return Budget(**limits)
+
+
+def _timeout(value: Any) -> timedelta:
+    if not isinstance(value, int | float | str) or (isinstance(value, float) and not math.isfinite(value)):
+        raise AgentFileError(f"'timeout' must be seconds or a text such as '30s', not {value!r}")
+    return duration(value)
+
+
+def _language(tag: str) -> str:
+    language = normalise_language(tag)
+    if language is None:
+        raise AgentFileError(f"'language' {tag!r} is none that placet speaks; it speaks {', '.join(LANGUAGES)}")
+    return language
 
 
 def _mapping(value: Any, key: str) -> dict[str, Any]:

@@ -210,7 +210,7 @@ class Budget:
             object.__setattr__(self, "cost", _money(self.cost))
         for name in ("turns", "calls", "parallel", "seconds", "output_bytes", "tokens", "cost"):
             bound = getattr(self, name)
-            if bound is not None and bound <= 0:
+            if bound is not None and not bound > 0:  # so that NaN is refused too
                 msg = f"a budget of {bound} {name} lets nothing happen; give a number above zero"
                 raise ConfigurationError(msg)
 
