@@ -33,6 +33,7 @@ from placet.runtime.explain import Explanation, explain
 from placet.runtime.hooks import Hooks
 from placet.runtime.keys import Keys, read_or_make_secret
 from placet.runtime.offered import check_offered
+from placet.runtime.own_loop import OwnLoop
 from placet.runtime.patience import see_through
 from placet.runtime.pricing import check_prices
 from placet.runtime.purge import purge
@@ -164,7 +165,7 @@ class Agent:
         self._logs = EventLogs()
         self._opening = asyncio.Lock()
         self._is_open = False
-        self._runner: asyncio.Runner | None = None
+        self._own_loop = OwnLoop()
 
     # ── asking ────────────────────────────────────────────────────────────────────────
 
@@ -238,10 +239,27 @@ class Agent:
             ConfigurationError: An event loop is running here; use `await agent.ask(…)`.
             StoreError: The store or the directory cannot be read.
         """
-        return self._run_sync(self.ask(question, principal=principal, history=history, language=language))
+        return self.run_sync(self.ask(question, principal=principal, history=history, language=language))
+
+    def run_sync(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return what comes of any verb of this agent, for programs without an event loop.
+
+        For instance `agent.run_sync(agent.approve(token, by=boss))`. Any number of threads may ask
+        at the same time; what they ask shares one loop on a thread of the agent's own.
+
+        Raises:
+            ConfigurationError: An event loop is running here; await the verb itself.
+            StoreError: The store or the directory cannot be read.
+        """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return self._own_loop.run(work)
+        work.close()
+        raise ConfigurationError("an event loop is running here: use `await agent.ask(…)` instead of ask_sync")
 
     async def watch(self, run_id: str, *, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
-        """Yield the numbered events of a run that somebody streams, the past first.
+        """Yield the numbered events of a run that somebody streams, the past first, until it ends or waits.
 
         Leaving is leaving: the run goes on. How slowly it is read slows nobody.
 
@@ -359,7 +377,11 @@ class Agent:
         )
         if isinstance(decided, Refused):
             return decided
-        return await self._driver.resume(decided.run_id, emit=emit, contract=self.contract)
+        return await self._go_on(decided.run_id, emit)
+
+    async def _go_on(self, run_id: str, emit: Emit | None) -> Outcome:
+        with self._logs.going_on(run_id, emit) as tell:
+            return await self._driver.resume(run_id, emit=tell, contract=self.contract)
 
     async def approvals(
         self, *, run_id: str | None = None, statuses: Sequence[ApprovalStatus] = (ApprovalStatus.PENDING,)
@@ -382,7 +404,7 @@ class Agent:
             StoreError: The store cannot be read.
         """
         await self.open()
-        return await self._driver.resume(run_id, emit=emit, contract=self.contract)
+        return await self._go_on(run_id, emit)
 
     async def call(
         self,
@@ -490,25 +512,14 @@ class Agent:
         await self.close()
 
     def close_sync(self) -> None:
-        """Close what `ask_sync` has opened.
+        """Close what `ask_sync` and `run_sync` have opened.
 
         Raises:
             StoreError: What was queued could not be stored.
         """
-        if self._runner is not None:
-            self._runner.run(self.close())
-            self._runner.close()
-            self._runner = None
-
-    def _run_sync(self, work: Coroutine[Any, Any, T]) -> T:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            if self._runner is None:
-                self._runner = asyncio.Runner()
-            return self._runner.run(work)
-        work.close()
-        raise ConfigurationError("an event loop is running here: use `await agent.ask(…)` instead of ask_sync")
+        if self._own_loop.is_running:
+            self._own_loop.run(self.close())
+            self._own_loop.close()
 
     def _check_output(self, output: Any) -> None:
         """Refuse an output that is asked for and cannot be given; an agent can give any."""

@@ -6,12 +6,12 @@ JSON in it, if it is exactly one value without repeated keys. Where a text may s
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import jiter
 
-from placet.values.json import JsonObject
+from placet.values.json import Json, JsonObject
 
 _KINDS: Final[Mapping[str, type]] = {"array": list, "object": dict}
 
@@ -50,7 +50,7 @@ def _read(text: str) -> Any:
         return None
 
 
-def _kinds_of(part: Any, schema: JsonObject, depth: int) -> set[str]:
+def _kinds_of(part: Json, schema: JsonObject, depth: int) -> set[str]:
     """Return the kinds of JSON that a schema takes; empty where that is not plain to see."""
     if not isinstance(part, Mapping) or depth > 8:
         return set()
@@ -62,10 +62,10 @@ def _kinds_of(part: Any, schema: JsonObject, depth: int) -> set[str]:
     kind = part.get("type")
     if isinstance(kind, str):
         return {kind}
-    if isinstance(kind, list):
+    if isinstance(kind, Sequence):
         return {one for one in kind if isinstance(one, str)}
     arms = part.get("anyOf", part.get("oneOf"))
-    if not isinstance(arms, list) or not arms:
+    if not isinstance(arms, Sequence) or isinstance(arms, str) or not arms:
         return set()
     kinds = [_kinds_of(arm, schema, depth + 1) for arm in arms]
     return set[str]().union(*kinds) if all(kinds) else set()
