@@ -1,6 +1,10 @@
 """The five steps of function calling over each wire, with two cities asked at once."""
 
+import asyncio
 import json
+import os
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,3 +68,20 @@ async def test_the_five_steps_are_taken(wire: WireServer, kind: str, capsys: pyt
     assert second.index("c0") < second.index("c1")
     for client in clients.values():
         await client.close()
+
+
+@pytest.mark.slow
+async def test_the_example_runs_as_a_program_with_the_id_of_any_model(wire: WireServer) -> None:
+    wire.plays(*map(whole, played("chat")))
+    script = Path(__file__).parents[2] / "examples" / "five_steps.py"
+    model = f"openai-compatible:any@{wire.url}/v1"
+
+    program = await asyncio.create_subprocess_exec(
+        sys.executable, str(script), model, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        env={"PATH": os.environ["PATH"]},
+    )  # fmt: skip
+    out, err = await asyncio.wait_for(program.communicate(), 60)
+
+    assert program.returncode == 0, err.decode()
+    assert out.decode().splitlines()[-1] == f"5. the model says: {WORDS}"
+    assert [line[0] for line in out.decode().splitlines()] == ["1", "2", "2", "3", "3", "4", "5"]

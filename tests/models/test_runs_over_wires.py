@@ -26,7 +26,7 @@ from placet.values.run import StopReason
 from placet.wiring import Agent
 from tests.models.dialects import CHAT, MESSAGES, Dialect
 from tests.models.runs import ask_over_wire, both, on_each_wire, results_over_wire
-from tests.models.wire import Reply, WireServer, as_message_stream, events, message, whole
+from tests.models.wire import Reply, WireServer, as_message_stream, chunks, events, message, whole
 from tests.tools.cases import build
 
 CLERK = Principal("u1", roles={"support"})
@@ -148,6 +148,28 @@ async def test_a_dangling_call_of_another_provider_bricks_nothing(
 
     assert [is_error for _, is_error in told] == [True] * 3
     assert "thinking" not in json.dumps(wire.last)
+
+
+# ── what a vendor wants back ──────────────────────────────────────────────────────────
+
+
+@both
+async def test_what_a_server_put_beside_a_call_and_its_words_goes_back(wire: WireServer, streamed: bool) -> None:
+    """Gemini refuses the next request without the signature of its thought, DeepSeek one without its reasoning."""
+    signed = {"extra_content": {"google": {"thought_signature": "opaque=="}}}
+    said = {"content": None, "reasoning_content": "hm", "tool_calls": [{**call("c1"), **signed}, call("c2")]}
+    model = CHAT.open(wire)
+    replies = [CHAT.says(said, "tool_calls", streamed=False), CHAT.says("done", streamed=streamed)]
+    if streamed:  # the whole call in one piece and without an index, as Gemini streams it
+        deltas: list[dict[str, Any]] = [{"reasoning_content": "h"}, {"reasoning_content": "m"}]
+        replies[0] = events(chunks([*deltas, {"tool_calls": [{**call("c1"), **signed}, call("c2")]}], "stop"))
+
+    await ask_over_wire(wire, model, build("def ping() -> str").tool, replies=replies, streamed=streamed)
+    await model.close()
+
+    (assistant,) = [item for item in wire.last["messages"] if item["role"] == "assistant"]
+    assert assistant["reasoning_content"] == "hm"
+    assert [entry.get("extra_content") for entry in assistant["tool_calls"]] == [signed["extra_content"], None]
 
 
 # ── parallel calls ────────────────────────────────────────────────────────────────────
