@@ -6,7 +6,6 @@ seen by their own work and by nobody else's.
 """
 
 import asyncio
-import contextvars
 import os
 import threading
 from collections.abc import Coroutine
@@ -31,16 +30,19 @@ class OwnLoop:
         A caller that is interrupted (Ctrl-C) cancels it, and waits until it has ended.
         """
         loop = self._started()
-        context = contextvars.copy_context()
         outcome: Future[T] = Future()
         tasks: list[asyncio.Task[None]] = []
 
         def begin() -> None:
-            task = loop.create_task(_pass_on(work, outcome), context=context)
-            task.add_done_callback(lambda _: outcome.done() or outcome.set_exception(asyncio.CancelledError()))
+            task = loop.create_task(_pass_on(work, outcome))
+            task.add_done_callback(never_begun)
             tasks.append(task)
 
-        loop.call_soon_threadsafe(begin)
+        def never_begun(_: asyncio.Task[None]) -> None:
+            if not outcome.done():  # the loop was closed before the work's first step
+                outcome.set_exception(asyncio.CancelledError())
+
+        loop.call_soon_threadsafe(begin)  # in a copy of this thread's context variables
         try:
             return outcome.result()
         except KeyboardInterrupt:
