@@ -18,7 +18,13 @@ class Address(BaseModel):
 
 
 @tool(effect="read", roles={EVERYONE})
-def ship(to: Address, lines: list[str], note: str = "", extra: dict[str, int] | None = None) -> str:
+def ship(
+    to: Address,
+    lines: list[str],
+    note: str = "",
+    extra: dict[str, int] | None = None,
+    either: list[str] | str = "",
+) -> str:
     """Ship it."""
     return note
 
@@ -35,6 +41,7 @@ RAW = Tool.define(
             "lines": {"type": "array", "items": {"type": "string"}},
             "note": {"type": "string"},
             "extra": {"anyOf": [{"type": "object"}, {"type": "null"}]},
+            "either": {"anyOf": [{"type": "array"}, {"type": "string"}]},
             "any": {},
         },
         "required": ["to", "lines"],
@@ -70,10 +77,10 @@ def test_a_list_and_an_object_in_quotes_are_what_is_in_the_quotes(made: Tool) ->
 
 @both
 def test_a_text_stays_a_text(made: Tool) -> None:
-    answer = read(made, to=TO, lines=json.dumps(["a"]), note='["a"]')
+    answer = read(made, to=TO, lines=json.dumps(["a"]), note='["a"]', either='["a"]')
 
     assert isinstance(answer, Arguments)
-    assert answer.json["note"] == '["a"]'
+    assert (answer.json["note"], answer.json["either"]) == ('["a"]', '["a"]')
 
 
 @both

@@ -230,11 +230,11 @@ class CallFragments:
         if fragment.index is None:
             return None
         last = self._last_at(fragment.index)
-        if last is None or last.is_whole():
+        if last is None or last.id or last.is_whole():
             return None
-        if bool(fragment.name) != bool(last.id):  # late id or new call? new id or new call? it cannot be told
+        if fragment.name:  # the id comes late, or a new call begins: it cannot be told
             last.fault = last.fault or CONTRADICTION
-        return None if last.id else last
+        return last
 
     def _last_at(self, index: int) -> PartialCall | None:
         return next((call for call in reversed(self.calls) if call.index == index), None)

@@ -37,7 +37,6 @@ class _Block:
         self.fields = dict(block)
         self.json: list[str] = []
         self.ended = False
-        self.fault: str | None = None
 
     def take(self, delta: Mapping[str, Any]) -> str:
         """Take in one delta, and return the words that are new in it."""
@@ -59,11 +58,9 @@ class _Block:
     def read_arguments(self) -> tuple[str, str | None]:
         """Return the call's arguments, and its fault or None."""
         text, given = "".join(self.json), self.fields.get("input")
-        if self.fault is not None:
-            return text or "{}", self.fault
         if text.strip():
             return text, CONTRADICTION if given else None
-        if not given and not self.ended:
+        if not given and not self.ended:  # what was meant for it may have gone elsewhere
             return "{}", BROKEN_OFF
         if given is None or given == "":
             return "{}", None
@@ -186,9 +183,7 @@ class MessagesReader:
         block = as_object(said)
         if block is None or not isinstance(block.get("type"), str) or not isinstance(index, int):
             raise ModelProtocolError(f"a block of the model's answer is none: {show(said)} at {index!r}")
-        opened, before = _Block(block), self._at.get(index)
-        if before is not None and not before.ended:
-            before.fault = CONTRADICTION  # what was meant for it goes to the new one
+        opened = _Block(block)
         self._blocks.append(opened)
         self._at[index] = opened
         return as_text(block.get("text")) if opened.kind == "text" else ""
