@@ -49,6 +49,14 @@ def test_results_are_brought_into_call_order() -> None:
     assert [tool["content"] for tool in tools] == ["first", f"ERROR: {NO_RESULT}", "third"]
 
 
+def test_a_result_that_comes_after_other_words_stands_at_its_call() -> None:
+    """As frameworks leave it behind in which a person may speak while a tool runs."""
+    written = write(GO, AssistantMessage(calls=(PING,)), UserMessage("hurry"), PONG, AssistantMessage("done"))
+
+    assert [message["role"] for message in written] == ["user", "assistant", "tool", "user", "assistant"]
+    assert written[2]["content"] == "pong"
+
+
 def test_results_of_equal_ids_stay_in_order() -> None:
     twice = AssistantMessage(calls=(PING, PING))
     results = ToolMessage((ToolResult("c1", "first"), ToolResult("c1", "second")))

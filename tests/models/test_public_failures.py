@@ -7,7 +7,7 @@ import pytest
 
 from placet.errors import ModelProtocolError
 from placet.ports import Finish, ModelAnswer
-from placet.values.call import ToolResult
+from placet.values.call import ToolCall, ToolResult
 from placet.values.message import AssistantMessage, ToolMessage, Transcript, UserMessage
 from tests.models.asking import GET_RATE, OpenChat, ask
 from tests.models.public_failures import CASES, check_history, ids_of, read_history
@@ -214,6 +214,28 @@ async def test_mistral_gets_ids_of_nine(wire: WireServer, open_chat: OpenChat) -
     assert tool["tool_call_id"] == call_id
     again, _ = await send(wire, open_chat, transcript, quirks="mistral")
     assert again["tool_calls"][0]["id"] == call_id
+
+
+@pytest.mark.parametrize(
+    ("quirks", "roles"),
+    [
+        ("mistral", ["user", "assistant", "tool", "assistant", "user"]),
+        ("compatible", ["user", "assistant", "tool", "user"]),
+    ],
+)
+async def test_a_run_that_was_stopped_after_its_results_can_be_asked_on(
+    wire: WireServer, open_chat: OpenChat, quirks: str, roles: list[str]
+) -> None:
+    """Mistral refuses a user right after a tool, so without a word in between no further question would be taken."""
+    stopped = Transcript([
+        UserMessage("go"), AssistantMessage(calls=(ToolCall("c1", "ping"),)), ToolMessage((ToolResult("c1", "pong"),)),
+        UserMessage("and?"),
+    ])  # fmt: skip
+
+    messages = await send(wire, open_chat, stopped, quirks=quirks)
+
+    assert [message["role"] for message in messages] == roles
+    assert all(message.get("content") or message.get("tool_calls") for message in messages)
 
 
 @pytest.mark.parametrize(

@@ -46,22 +46,28 @@ WriteTurn: TypeAlias = Callable[[Turn, Sequence[str]], bytes]
 
 
 def split(transcript: Transcript) -> Iterator[Parts]:
-    """Yield each thing said, with the results that follow it.
+    """Yield each thing said, with the results that belong to it.
 
-    Results that follow nothing are left out: no wire takes them.
+    Results belong to the answer before them, also where a person has spoken in between: on
+    every wire they follow it. Those before any answer are left out.
     """
-    said: UserMessage | AssistantMessage | None = None
+    words: list[UserMessage] = []  # after the answer at hand
+    answer: AssistantMessage | None = None
     results: list[ToolMessage] = []
     for message in transcript:
         if isinstance(message, ToolMessage):
             results.append(message)
             continue
-        if said is not None:
-            yield said, tuple(results)
-        said = message
-        results = []
-    if said is not None:
-        yield said, tuple(results)
+        if isinstance(message, UserMessage):
+            words.append(message)
+            continue
+        if answer is not None:
+            yield answer, tuple(results)
+        yield from ((said, ()) for said in words)
+        answer, words, results = message, [], []
+    if answer is not None:
+        yield answer, tuple(results)
+    yield from ((said, ()) for said in words)
 
 
 def make_turn(parts: Parts) -> Turn:
@@ -103,10 +109,20 @@ class HistoryWriter:
         rule: What the wire takes as a call id.
         provider: Name of the client: what it has said itself keeps its ids.
         max_bytes: How much of what was written is kept.
+        between: The message that stands between results and a person's words, if the wire wants one.
     """
 
-    def __init__(self, write: WriteTurn, rule: CallIdRule, provider: str, max_bytes: int = CACHE_BYTES) -> None:
+    def __init__(
+        self,
+        write: WriteTurn,
+        rule: CallIdRule,
+        provider: str,
+        *,
+        max_bytes: int = CACHE_BYTES,
+        between: bytes = b"",
+    ) -> None:
         self._write = write
+        self._between = between
         self._rule = rule
         self._provider = provider
         self._max_bytes = max_bytes
@@ -117,7 +133,10 @@ class HistoryWriter:
         """Return the turns of a history as JSON, ready to be joined with commas."""
         taken: set[str] = set()
         contents: list[bytes] = []
+        answered = False
         for parts in split(transcript):
+            if answered and self._between and isinstance(parts[0], UserMessage):
+                contents.append(self._between)
             written = self._kept.get(id(parts[0]))
             if written is None or not _is_same(written.parts, parts):
                 written = self._keep(parts)
@@ -125,6 +144,7 @@ class HistoryWriter:
                 if written.clashes or not taken.isdisjoint(written.ids):
                     written = self._write_apart(parts, taken)
                 taken.update(written.ids)
+            answered = bool(written.ids)
             if written.content:
                 contents.append(written.content)
         return contents

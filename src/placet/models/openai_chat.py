@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from placet.agent.fence import FENCE_RULE
+from placet.agent.fence import EMPTY, FENCE_RULE
 from placet.models.accumulator import ChatAccumulator
 from placet.models.call_ids import collect_call_ids
 from placet.models.chat_messages import ChatMessages
@@ -73,7 +73,8 @@ class OpenAIChat:
         )
         writer = ChatMessages(self.quirks, self.provider)
         self._outputs = OutputForms("openai-chat", strict=self.quirks.strict)
-        self._history = HistoryWriter(writer.write_turn, self.quirks.call_ids, self.provider)
+        between = write_json({"role": "assistant", "content": EMPTY}) if self.quirks.speaks_after_results else b""
+        self._history = HistoryWriter(writer.write_turn, self.quirks.call_ids, self.provider, between=between)
 
     async def answer(self, request: ModelRequest, on_text: OnText | None = None) -> ModelAnswer:
         """Return what the model says; see `placet.ports.ModelClient.answer`.

@@ -25,6 +25,8 @@ class Quirks:
         parallel: What `parallel_tool_calls` says; None says nothing.
         stream_usage: Whether it takes `stream_options`, so that a streamed answer is counted.
         system_role: What it calls the prompt's role.
+        speaks_after_results: Whether after results only the model may speak, so that its word is
+            put in where a run was stopped before it came.
     """
 
     empty_content: EmptyContent = "null"
@@ -34,13 +36,14 @@ class Quirks:
     parallel: bool | None = None
     stream_usage: bool = True
     system_role: Literal["system", "developer"] = "system"
+    speaks_after_results: bool = False
 
 
 QUIRKS: Final = {
     "openai": Quirks(strict=True),
     "compatible": Quirks(),
     "gemini": Quirks(),
-    "mistral": Quirks(empty_content="absent", call_ids=MISTRAL_CALL_IDS, stream_usage=False),
+    "mistral": Quirks(empty_content="absent", call_ids=MISTRAL_CALL_IDS, stream_usage=False, speaks_after_results=True),
     "llama.cpp": Quirks(empty_content="empty", parallel=True),
     "ollama": Quirks(empty_content="empty"),
     "vllm": Quirks(),
