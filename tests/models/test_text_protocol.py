@@ -201,11 +201,32 @@ async def test_each_run_has_a_marker_of_its_own() -> None:
 
     _, model = fenced(note)
     first, second = UserMessage("same words"), UserMessage("same words")
-    for transcript in ([first], [first, AssistantMessage("hi"), UserMessage("?")], [second]):
+    turn = [AssistantMessage(calls=(ToolCall("c1", "delete_row"),)), ToolMessage((ToolResult("c1", "done"),))]
+    again = UserMessage("that does not fit; answer again", by_person=False)
+    for transcript in ([first], [first, *turn], [first, *turn, again], [second], [first, *turn, second]):
         await model.answer(ask(*transcript, tools=(DELETE_ROW,)))
+    await model.answer(ask(first, AssistantMessage("hi"), UserMessage("?"), tools=(DELETE_ROW,)))
 
-    assert seen[0] == seen[1] != seen[2]
+    assert seen[0] == seen[1] == seen[2], "of one run"
+    assert seen[3] == seen[4], "a run that goes on from a history is known by what was asked last"
+    assert len(set(seen)) == 3, "of three runs"
     assert all(len(marker) >= 16 for marker in seen)
+
+
+async def test_a_nested_run_has_a_marker_of_its_own() -> None:
+    seen: list[str] = []
+
+    def note(marker: str) -> str:
+        seen.append(marker)
+        return "hi"
+
+    _, model = fenced(note)
+    for text in ("one", "two"):
+        asked = UserMessage(text, by_person=False)
+        for transcript in ([asked], [asked, AssistantMessage("x"), UserMessage("again", by_person=False)]):
+            await model.answer(ask(*transcript, tools=(DELETE_ROW,)))
+
+    assert seen[0] == seen[1] != seen[2] == seen[3]
 
 
 async def test_a_message_of_two_runs_is_told_with_the_marker_of_each() -> None:

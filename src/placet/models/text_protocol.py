@@ -144,15 +144,15 @@ class TextProtocolModel:
         return schema
 
     def _find_marker(self, transcript: Transcript) -> str:
-        """Return the marker of the run that begins with this message; another run, another marker."""
-        if not transcript:
-            return self._new_marker()
-        first = transcript[0]
-        kept = self._markers.get(id(first))
+        """Return the marker of the run, which begins with what the person said last; another run, another marker."""
+        began = next((message for message in reversed(transcript) if _is_question(message)), None)
+        if began is None:  # a nested run, which begins with what its tool has asked
+            began = transcript[0] if transcript else UserMessage("")
+        kept = self._markers.get(id(began))
         if kept is None:
             while len(self._markers) >= _KEPT:
                 self._markers.pop(next(iter(self._markers)))
-            kept = self._markers[id(first)] = (first, self._new_marker())
+            kept = self._markers[id(began)] = (began, self._new_marker())
         return kept[1]
 
     def _tell(self, transcript: Transcript, marker: str) -> Transcript:
@@ -207,6 +207,10 @@ class _Words:
         """Pass on what was held back and turned out to be words."""
         if self._held and text:
             self._on_text(text)
+
+
+def _is_question(message: Message) -> bool:
+    return isinstance(message, UserMessage) and message.by_person
 
 
 def _texts_heard(message: Message) -> list[str]:
