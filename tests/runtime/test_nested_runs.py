@@ -1,11 +1,13 @@
 """Runs in runs: one principal, one budget, one book; a pause inside pauses the outermost."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from placet.agent.definition import AgentDefinition
+from placet.agent.snapshot import load_run
 from placet.models.scripted import ScriptedModel
 from placet.runtime.sinks import ListSink
 from placet.tools.context import Context
@@ -15,7 +17,7 @@ from placet.values.message import ToolMessage
 from placet.values.outcome import Answer, Outcome, Refused, Stopped, Waiting
 from placet.values.principal import EVERYONE
 from placet.wiring import Agent
-from tests.runtime.conftest import BOSS, CLERK, MakeAgent, Office
+from tests.runtime.conftest import BOSS, CLERK, TOOLS, MakeAgent, Office
 
 entered: list[str] = []
 
@@ -153,7 +155,8 @@ async def test_runs_side_by_side_are_seen_through_before_the_tree_is_stored(
         answers = await asyncio.gather(context.runtime.run("payer", "p"), context.runtime.run("looker", "l"))
         return "; ".join(answer.text for answer in answers)
 
-    looker = make_agent(ScriptedModel().calls("look", name="a").says("seen"), definition=AgentDefinition(name="looker"))
+    slow = ScriptedModel(delay=timedelta(milliseconds=20))  # the payer waits long before
+    looker = make_agent(slow.calls("look", name="a").says("seen"), definition=AgentDefinition(name="looker"))
     payer = make_agent(
         ScriptedModel().calls("pay", to="y", amount=1).says("paid"), definition=AgentDefinition(name="payer")
     )
@@ -183,6 +186,25 @@ async def test_nested_runs_use_up_the_budget_of_the_outermost(make_agent: MakeAg
     run = await outer.store.load_run(outcome.run_id)
     assert run is not None
     assert '"nested_turns":5' in run.snapshot
+
+
+async def test_a_nested_run_has_no_more_than_the_outermost_has_left(make_agent: MakeAgent) -> None:
+    greedy = Budget(turns=99, calls=99, parallel=99, seconds=9_999, output_bytes=9_999_999)
+    inner = make_agent(paying()["inner"], definition=AgentDefinition(name="inner", budget=greedy))
+    outer = make_agent(
+        ScriptedModel().calls("look", name="x").calls("ask", task="pay"),
+        definition=AgentDefinition(name="outer", budget=Budget(turns=6, calls=7, parallel=2, seconds=50)),
+        tools=[delegate("ask", "inner"), *TOOLS],
+        agents=[inner],
+    )
+
+    outcome = await outer.ask("Hi", principal=CLERK)
+
+    assert isinstance(outcome, Waiting)
+    stored = await outer.store.load_run(outcome.run_id)
+    assert stored is not None
+    (nested,) = load_run(stored.snapshot, stored.journal).children.values()
+    assert nested.budget == Budget(turns=4, calls=5, parallel=2, seconds=50)
 
 
 async def test_code_that_swallows_the_leaving_counts_for_nothing(make_agent: MakeAgent, office: Office) -> None:

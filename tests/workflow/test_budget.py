@@ -1,5 +1,7 @@
 """The whole tree has one budget, whatever runs in it at the same time."""
 
+from datetime import timedelta
+
 from placet.models.scripted import ScriptedModel
 from placet.testing import FrozenClock
 from placet.values.limits import Budget
@@ -10,9 +12,13 @@ from tests.runtime.conftest import CLERK, MakeAgent, Office
 from tests.workflow.conftest import Draft, MakeNamed, MakeWorkflow
 
 
-def looking() -> ScriptedModel:
+def looking(delay: timedelta | None = None) -> ScriptedModel:
     """A model that never stops."""
-    return ScriptedModel(cycle=True).calls("look", name="x")
+    return ScriptedModel(cycle=True, delay=delay).calls("look", name="x")
+
+
+SOON = timedelta(milliseconds=5)
+"""How long models think that are asked at the same time."""
 
 
 async def test_turns_of_all_agents_count(named: MakeNamed, make_workflow: MakeWorkflow) -> None:
@@ -36,7 +42,7 @@ async def test_a_budget_that_is_just_enough_is_enough(named: MakeNamed, make_wor
 async def test_agents_side_by_side_do_not_ask_more_often_than_the_tree_may(
     named: MakeNamed, make_workflow: MakeWorkflow
 ) -> None:
-    models = [looking() for _ in range(4)]
+    models = [looking(SOON) for _ in range(4)]
     stages = [AgentStage(named(f"a{i}", model), into="text", when_stopped="go on") for i, model in enumerate(models)]
 
     await make_workflow(Parallel(stages), budget=Budget(turns=6)).ask("Hi", principal=CLERK)
@@ -48,9 +54,9 @@ async def test_agents_side_by_side_do_not_call_more_often_than_the_tree_may(
     named: MakeNamed, make_workflow: MakeWorkflow, office: Office
 ) -> None:
     def greedy() -> ScriptedModel:
-        return ScriptedModel(cycle=True).calls_all([("look", {"name": str(number)}) for number in range(4)])
+        return ScriptedModel(cycle=True, delay=SOON).calls_all([("look", {"name": str(number)}) for number in range(4)])
 
-    stages = [AgentStage(named(f"a{i}", greedy()), into="text", when_stopped="go on") for i in range(3)]
+    stages = [AgentStage(named(f"a{i}", greedy()), into="text", when_stopped="go on") for i in range(4)]
 
     await make_workflow(Parallel(stages), budget=Budget(calls=10)).ask("Hi", principal=CLERK)
 

@@ -14,7 +14,7 @@ from placet.tools.parameters import State
 from placet.tools.tool import tool
 from placet.values.approval import Approval
 from placet.values.limits import LEASE_TTL
-from placet.values.outcome import Answer, Outcome, Refused, Waiting
+from placet.values.outcome import Answer, Outcome, Refused, Stopped, Waiting
 from placet.values.principal import EVERYONE
 from placet.wiring import Agent
 from placet.workflow import AgentStage, FunctionStage, Loop, Parallel, Workflow
@@ -303,3 +303,18 @@ async def test_branches_that_wait_are_waited_for_together(
     assert final(outcome) == Draft(question="Hi", plan="one", text="two", log=["three", "after"])
     assert sorted(office.done) == [("pay", "a", 1), ("pay", "b", 2)]
     assert ran == ["three", "after"]
+
+
+async def test_a_branch_that_waits_is_waited_for_although_another_has_failed(
+    named: MakeNamed, make_workflow: MakeWorkflow, office: Office
+) -> None:
+    def fail(_: Draft) -> None:
+        raise ValueError("broken")
+
+    flow = make_workflow(Parallel([fail, named("text", paying())]))
+    waiting = await wait(flow)
+
+    outcome = await flow.approve(waiting.approvals[0].token, by=BOSS)
+
+    assert isinstance(outcome, Stopped)
+    assert office.done == [("look", "x"), ("pay", "x", 3)]
