@@ -9,6 +9,7 @@ import pytest
 from placet.agent.definition import AgentDefinition
 from placet.errors import ConfigurationError
 from placet.models.scripted import ScriptedModel
+from placet.runtime.report_html import render_report
 from placet.tools.context import Context
 from placet.tools.tool import Tool, tool
 from placet.values.limits import Budget
@@ -59,6 +60,16 @@ async def test_what_a_run_costs_stands_in_outcome_record_and_report(make_agent: 
     report: Any = await agent.report(outcome.run_id)
     assert report["tree"]["usage"]["cost"] == "0.4"
     assert report["tree"]["usage"]["reasoning_tokens"] == 8_000
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "cost: 0.4"), ("pt-BR", "custo: 0.4"), ("ro", "cost: 0.4")])
+async def test_what_a_run_costs_stands_on_its_page(make_agent: MakeAgent, language: str, words: str) -> None:
+    agent = make_agent(saying(), prices=PRICES)
+    outcome = await agent.ask("Hi", principal=CLERK)
+    report = await agent.report(outcome.run_id)
+    assert report is not None
+
+    assert words in render_report(report, language)
 
 
 async def test_a_budget_of_money_ends_the_run(make_agent: MakeAgent) -> None:
