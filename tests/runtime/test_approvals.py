@@ -99,6 +99,19 @@ async def test_a_rejection_is_final_and_its_like_is_not_asked_again(make_agent: 
     assert isinstance(await agent.approve(pending(waiting).token, by=BOSS), Refused)
 
 
+async def test_a_no_to_an_edited_call_is_a_no_to_what_the_model_wished(make_agent: MakeAgent, office: Office) -> None:
+    model = ScriptedModel().calls("pay", to="x", amount=10).calls("pay", to="x", amount=10).says("As you wish.")
+    agent = make_agent(model)
+    waiting = await agent.ask("Pay x ten", principal=CLERK)
+    office.accounts["a"]["balance"] = 5
+    edited = await agent.approve(pending(waiting).token, by=BOSS, arguments={"to": "x", "amount": 7})
+
+    outcome = await agent.reject(pending(edited).token, by=BOSS)
+
+    assert [result.code for result in results(outcome)] == ["rejected", "rejected"]
+    assert not office.done
+
+
 async def test_a_reason_can_be_kept_from_the_model(make_agent: MakeAgent) -> None:
     agent = make_agent(pay_ten())
     waiting = await agent.ask("Pay x ten", principal=CLERK)

@@ -99,9 +99,9 @@ def nested_spent(run: Run, turns: int, calls: int, usage: Usage) -> Run:
     )
 
 
-def rejected(run: Run, digest: str) -> Run:
-    """Return the run after a person has rejected the call of this keyed digest."""
-    return run.changed(rejected=run.rejected | {digest})
+def rejected(run: Run, *digests: str) -> Run:
+    """Return the run after a person has rejected the calls of these keyed digests."""
+    return run.changed(rejected=run.rejected.union(digests))
 
 
 def reasked(run: Run, complaint: str) -> Run:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from placet.agent.transitions import invoked, rejected, resumed
+from placet.runtime.keys import call_digest
 from placet.runtime.observations import refusal_text, rejection_text
 from placet.runtime.record import json_text
 from placet.runtime.sentences import refusal_sentence
@@ -12,7 +13,7 @@ from placet.runtime.world import World
 from placet.values.approval import ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import ToolResult
-from placet.values.decision import Reason
+from placet.values.decision import Deny, Reason
 from placet.values.outcome import PendingApproval
 from placet.values.run import PlannedCall, Run
 
@@ -71,7 +72,7 @@ async def take_decisions(world: World, run: Run, outermost: str) -> Decided:  # 
             case ApprovalStatus.VOID:
                 free.append(planned.index)
             case ApprovalStatus.REJECTED:
-                run = rejected(run, request.digest)
+                run = rejected(run, *_digests(world, planned, request))
                 note = request.note if request.note_for_model else None
                 results[planned.index] = _not_run(run, planned, Reason.REJECTED, rejection_text(note), note)
             case ApprovalStatus.EXPIRED:
@@ -90,6 +91,15 @@ async def _look_inside(world: World, planned: PlannedCall) -> dict[str, Approval
         for request in requests
         if request is not None and request.status_at(now) is ApprovalStatus.PENDING
     }
+
+
+def _digests(world: World, planned: PlannedCall, request: ApprovalRequest) -> set[str]:
+    """Return what a no rejects: the call that was asked for, and the model's own where a person has edited it."""
+    tool = world.find_tool(request.tool)
+    wished = tool.reader.read(planned.call.arguments) if tool is not None else None
+    if wished is None or isinstance(wished, Deny):
+        return {request.digest}
+    return {request.digest, call_digest(world.keys.digest, request.tool, wished.json)}
 
 
 def _not_run(
