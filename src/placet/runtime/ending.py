@@ -9,6 +9,7 @@ from placet.runtime.execute import Ending, Raised, Returned, TimedOut, ends_the_
 from placet.runtime.sentences import answer_sentence, refusal_sentence
 from placet.runtime.world import World
 from placet.tools.output import Shaped
+from placet.tools.text import cut
 from placet.values.call import ToolResult
 from placet.values.decision import Reason
 from placet.values.effect import EffectState, NotCommitted
@@ -48,10 +49,7 @@ def observe(world: World, ready: Ready, ending: Ending) -> Observed:
         case Returned(value=value):
             return _returned(world, ready, value)
         case Raised(error=ToolError() as error):
-            content = error.message if error.hint is None else f"{error.message} ({error.hint})"
-            answer = error.message if ready.attempt.site.wants_answer else ""
-            call_id = ready.attempt.call.id
-            return Observed(ToolResult(call_id, content or "(no text)", is_error=True, code=error.code, answer=answer))
+            return Observed(_said(ready, error))
         case Raised(error=error):
             reference = world.ids.new("err")
             doubt = _doubt(ready)
@@ -81,6 +79,17 @@ def _returned(world: World, ready: Ready, value: object) -> Observed:
         answer,
     )
     return Observed(result, shaped.detail or "", shaped.written is not None and shaped.cut_from is None, shaped.data)
+
+
+def _said(ready: Ready, error: ToolError) -> ToolResult:
+    """Return what a tool says of its own failure: as written, but safe, and no longer than a result may be."""
+    text = str(error.message) if error.hint is None else f"{error.message} ({error.hint})"
+    content, cut_from = cut(text, ready.tool.spec.max_result_bytes)
+    if not content or content.isspace():
+        content = "(no text)"
+    answer = cut(str(error.message), ready.tool.spec.max_result_bytes)[0] if ready.attempt.site.wants_answer else ""
+    call_id = ready.attempt.call.id
+    return ToolResult(call_id, content, is_error=True, code=error.code, cut_from=cut_from, answer=answer)
 
 
 def _failed(ready: Ready, code: str, content: str) -> ToolResult:

@@ -8,6 +8,7 @@ keeps its own changes to them to itself.
 """
 
 import asyncio
+import contextlib
 import contextvars
 import types
 from collections.abc import Callable, Coroutine, Generator
@@ -78,6 +79,9 @@ class Left:
 
 Ending: TypeAlias = Returned | Raised | TimedOut
 
+_FAILURES: Final = (Exception, SystemExit)
+"""What ends a tool and nobody else: one that exits must not take the process along."""
+
 OnLate: TypeAlias = Callable[[Ending], None]
 """Told how code ended that had been given up."""
 
@@ -108,7 +112,7 @@ async def run_read(make: Callable[[], Any], seconds: float) -> Ending:  # noqa: 
         if was_interrupted():
             raise
         return Raised(error)
-    except Exception as error:  # noqa: BLE001 - whatever the tool raises is its ending
+    except _FAILURES as error:  # whatever the tool raises is its ending
         return Raised(error)
     timer = _Timer(seconds)
     try:
@@ -119,7 +123,7 @@ async def run_read(make: Callable[[], Any], seconds: float) -> Ending:  # noqa: 
         if was_interrupted():
             raise
         return Raised(error)
-    except Exception as error:  # noqa: BLE001 - whatever the tool raises is its ending
+    except _FAILURES as error:  # whatever the tool raises is its ending
         return TimedOut() if timer.disarm() else Raised(error)
     except BaseException:
         timer.disarm()
@@ -200,7 +204,8 @@ _LEFT_ALONE: Final[set["asyncio.Task[Any]"]] = set()
 
 def _leave_alone(coroutine: Coroutine[Any, Any, Any], context: contextvars.Context, error: BaseException) -> None:
     async def rest() -> None:
-        await _go_on(coroutine, context, None, None, error)
+        with contextlib.suppress(SystemExit):
+            await _go_on(coroutine, context, None, None, error)
 
     task = asyncio.get_running_loop().create_task(rest())
     _LEFT_ALONE.add(task)
@@ -225,8 +230,11 @@ async def run_write(make: Callable[[], Any], seconds: float, on_late: OnLate = n
         on_late: Told how it ended, when it would not end in time.
     """
 
-    async def body() -> Any:
-        return await make()
+    async def body() -> Ending:
+        try:
+            return Returned(await make())
+        except SystemExit as error:  # caught within the task: out of it, it would end the loop
+            return Raised(error)
 
     task = asyncio.get_running_loop().create_task(body(), context=contextvars.copy_context())
     await _wait(task, seconds)
@@ -241,7 +249,7 @@ async def run_write(make: Callable[[], Any], seconds: float, on_late: OnLate = n
     return ending if isinstance(ending, Returned) else TimedOut()
 
 
-async def _wait(task: "asyncio.Task[Any]", seconds: float) -> None:
+async def _wait(task: "asyncio.Task[Ending]", seconds: float) -> None:
     """Wait for a task, and go on waiting when the caller is cancelled meanwhile."""
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
@@ -254,11 +262,11 @@ async def _wait(task: "asyncio.Task[Any]", seconds: float) -> None:
             continue
 
 
-def _ending(task: "asyncio.Task[Any]") -> Ending:
+def _ending(task: "asyncio.Task[Ending]") -> Ending:
     if task.cancelled():
         return Raised(asyncio.CancelledError())
     error = task.exception()
-    return Returned(task.result()) if error is None else Raised(error)
+    return task.result() if error is None else Raised(error)
 
 
 async def run_sync(

@@ -3,13 +3,17 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from placet.errors import ToolError
 from placet.runtime.execute import Ending, Raised, Returned, TimedOut, run_read, run_sync
 from placet.runtime.world import World
+from placet.tools.text import cut
 from placet.tools.tool import Tool
 from placet.values.decision import Deny, Reason
+
+MAX_SAID: Final = 2_000
+"""Bytes of what a loader or preview says of its own failure."""
 
 
 async def look_up(world: World, tool: Tool, function: Callable[..., Any], *arguments: Any) -> Returned | Deny:
@@ -19,7 +23,8 @@ async def look_up(world: World, tool: Tool, function: Callable[..., Any], *argum
         case Returned():
             return ending
         case Raised(error=ToolError() as error):
-            return Deny(Reason.NOT_FOUND, error.message, hint=error.hint, rule="look-up")
+            hint = None if error.hint is None else cut(str(error.hint), MAX_SAID)[0]
+            return Deny(Reason.NOT_FOUND, cut(str(error.message), MAX_SAID)[0], hint=hint, rule="look-up")
         case Raised(error=error):
             text = "a look-up failed, so the call was refused"
             return Deny(Reason.CHECK_FAILED, text, rule="look-up", detail=repr(error))
