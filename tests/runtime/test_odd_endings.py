@@ -16,6 +16,7 @@ from placet.agent.snapshot import dump_run, load_run
 from placet.errors import ToolError
 from placet.models.scripted import ScriptedModel
 from placet.runtime.hooks import Hooks
+from placet.runtime.sinks import ListSink
 from placet.tools.output import ToolOutput
 from placet.tools.parameters import Loaded
 from placet.tools.tool import tool
@@ -45,6 +46,23 @@ def raising(error: BaseException) -> Callable[[], Any]:
         raise error
 
     return fail
+
+
+class UnspeakableError(ValueError):
+    """Breaks when it is looked at."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("never")
+
+    __repr__ = __str__
+
+
+class UnspeakableToolError(ToolError):
+    """Breaks when its words are looked at."""
+
+    def __init__(self) -> None:
+        super().__init__("x")
+        self.message = UnspeakableError()  # type: ignore[assignment]  # odd on purpose
 
 
 def of_case(case_id: str) -> Callable[[], Any]:
@@ -81,6 +99,9 @@ ENDINGS: dict[str, Callable[[], Any]] = {
     "the end of an iteration": raising(StopIteration(3)),
     "the end of an async iteration": raising(StopAsyncIteration()),
     "an end of the process": raising(SystemExit(3)),
+    "an exception that cannot be looked at": raising(UnspeakableError()),
+    "a complaint that cannot be looked at": raising(UnspeakableToolError()),
+    "a complaint that is no text": raising(ToolError(404, hint={"try": ODD})),  # type: ignore[arg-type]  # odd on purpose
     "a group": raising(ExceptionGroup("several", [ValueError(ODD), OSError("y")])),
 }
 
@@ -140,6 +161,14 @@ def check_told(result: ToolResult) -> None:
     assert not [sign for sign in ("\x00", "\x1b", "\x07", "\ud800") if sign in told]
 
 
+async def test_a_huge_exception_is_kept_short_in_the_audit_log(make: MakeAgent, heard: ListSink) -> None:
+    made = tool(effect="read", roles={EVERYONE}, name="fail", description="Fail.")(ENDINGS["a huge exception"])
+
+    await make(ScriptedModel(), tools=[made]).call("fail", {}, principal=CLERK)
+
+    assert max(len(entry.body) for entry in heard.entries) < 10_000
+
+
 async def test_a_huge_complaint_keeps_its_beginning_and_says_how_much_it_was(make: MakeAgent) -> None:
     def fail() -> str:
         raise ToolError("the city is not known: " + "é" * 1_000_000, hint="try another")
@@ -151,8 +180,8 @@ async def test_a_huge_complaint_keeps_its_beginning_and_says_how_much_it_was(mak
     assert isinstance(result, ToolResult)
     assert result.content.startswith("the city is not known: é")
     assert result.content.endswith("(try another)")
-    assert "2000037 bytes" in result.content, result.content[-300:]
-    assert result.cut_from == 2_000_037
+    assert "2000023 bytes" in result.content
+    assert result.cut_from == 2_000_023
 
 
 async def test_what_a_loader_complains_of_is_safe_and_short(make: MakeAgent) -> None:

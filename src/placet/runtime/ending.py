@@ -9,10 +9,11 @@ from placet.runtime.execute import Ending, Raised, Returned, TimedOut, ends_the_
 from placet.runtime.sentences import answer_sentence, refusal_sentence
 from placet.runtime.world import World
 from placet.tools.output import Shaped
-from placet.tools.text import cut
+from placet.tools.text import words_of
 from placet.values.call import ToolResult
 from placet.values.decision import Reason
 from placet.values.effect import EffectState, NotCommitted
+from placet.values.limits import RESULT_BYTES
 from placet.values.tool import Survival
 
 FATAL: Final = "fatal"
@@ -55,7 +56,8 @@ def observe(world: World, ready: Ready, ending: Ending) -> Observed:
             doubt = _doubt(ready)
             content = f"the tool failed (reference {reference}).{doubt} Go on without it, or tell the person."
             code = FATAL if ends_the_run(ending) else "internal_error"
-            return Observed(_failed(ready, code, content), f"{reference}: {type(error).__name__}: {error}")
+            said = words_of(error, RESULT_BYTES)[0]
+            return Observed(_failed(ready, code, content), f"{reference}: {type(error).__name__}: {said}")
         case TimedOut():
             return Observed(_failed(ready, "timeout", _timeout_text(ready, ending)))
         case _:
@@ -83,11 +85,17 @@ def _returned(world: World, ready: Ready, value: object) -> Observed:
 
 def _said(ready: Ready, error: ToolError) -> ToolResult:
     """Return what a tool says of its own failure: as written, but safe, and no longer than a result may be."""
-    text = str(error.message) if error.hint is None else f"{error.message} ({error.hint})"
-    content, cut_from = cut(text, ready.tool.spec.max_result_bytes)
+    most = ready.tool.spec.max_result_bytes
+    message, cut_from = words_of(error.message, most)
+    content = message
+    if error.hint is not None:
+        hint = words_of(error.hint, most // 2)[0]
+        room = most - len(hint.encode()) - len(" ()")
+        shown, cut_from = words_of(error.message, room)
+        content = f"{shown} ({hint})"
     if not content or content.isspace():
         content = "(no text)"
-    answer = cut(str(error.message), ready.tool.spec.max_result_bytes)[0] if ready.attempt.site.wants_answer else ""
+    answer = message if ready.attempt.site.wants_answer else ""
     call_id = ready.attempt.call.id
     return ToolResult(call_id, content, is_error=True, code=error.code, cut_from=cut_from, answer=answer)
 

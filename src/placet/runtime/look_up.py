@@ -8,7 +8,7 @@ from typing import Any, Final, assert_never
 from placet.errors import ToolError
 from placet.runtime.execute import Ending, Raised, Returned, TimedOut, run_read, run_sync
 from placet.runtime.world import World
-from placet.tools.text import cut
+from placet.tools.text import words_of
 from placet.tools.tool import Tool
 from placet.values.decision import Deny, Reason
 
@@ -23,11 +23,16 @@ async def look_up(world: World, tool: Tool, function: Callable[..., Any], *argum
         case Returned():
             return ending
         case Raised(error=ToolError() as error):
-            hint = None if error.hint is None else cut(str(error.hint), MAX_SAID)[0]
-            return Deny(Reason.NOT_FOUND, cut(str(error.message), MAX_SAID)[0], hint=hint, rule="look-up")
+            hint = None if error.hint is None else words_of(error.hint, MAX_SAID)[0]
+            return Deny(Reason.NOT_FOUND, words_of(error.message, MAX_SAID)[0], hint=hint, rule="look-up")
         case Raised(error=error):
             text = "a look-up failed, so the call was refused"
-            return Deny(Reason.CHECK_FAILED, text, rule="look-up", detail=repr(error))
+            return Deny(
+                Reason.CHECK_FAILED,
+                text,
+                rule="look-up",
+                detail=f"{type(error).__name__}: {words_of(error, MAX_SAID)[0]}",
+            )
         case TimedOut():
             return Deny(Reason.CHECK_FAILED, "a look-up took too long, so the call was refused", rule="look-up")
         case _:

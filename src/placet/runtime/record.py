@@ -7,11 +7,14 @@ from typing import Final
 from pydantic_core import to_json
 
 from placet.redaction.redact import Redactor
+from placet.tools.text import cut
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import ToolCall, Wire
 
 SHOWN_RESULT: Final = 2_000
 """Characters of a result that the audit log keeps."""
+SHOWN_DETAIL: Final = 4_000
+"""Bytes of what only the audit log is told: the beginning and the end of an exception's text."""
 
 
 def json_text(value: object) -> str:
@@ -77,9 +80,10 @@ class CallRecord:
             more: Further members, as JSON text that begins with a comma.
         """
         note = f',"note":{quote(self.note)}' if self.note else ""
-        why = f',"detail":{quote(detail)}' if detail else ""
+        why = f',"detail":{quote(cut(detail, SHOWN_DETAIL)[0])}' if detail else ""
         said = f',"result":{quote(result[:SHOWN_RESULT])}' if result else ""
-        return f'{{"arguments":{self.arguments},"code":"{code}","ms":{ms:.2f}{said}{why}{_WIRES[self.wire]}{note}{more}}}'
+        told = f"{said}{why}{_WIRES[self.wire]}{note}{more}"
+        return f'{{"arguments":{self.arguments},"code":"{code}","ms":{ms:.2f}{told}}}'
 
 
 def proposed(run_id: str, key: str, principal_id: str, call: ToolCall, redactor: Redactor) -> CallRecord:

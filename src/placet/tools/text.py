@@ -43,3 +43,17 @@ def cut(text: str, max_bytes: int, *, more: bool = False) -> tuple[str, int | No
     head = make_safe(text[: room + 1]).encode()[: room - room // 3].decode(errors="ignore")
     tail = make_safe(text[-room - 1 :]).encode()[-(room // 3) :].decode(errors="ignore") if room // 3 else ""
     return (head + note + tail).encode()[:max_bytes].decode(errors="ignore"), size
+
+
+def words_of(value: object, max_bytes: int) -> tuple[str, int | None]:
+    """Return what an object says of itself, as `cut` gives it. Never raises, whatever the object does when it is asked.
+
+    Args:
+        value: Anything, for instance an exception.
+        max_bytes: As for `cut`.
+    """
+    try:
+        said = str(value)
+    except Exception:  # noqa: BLE001 - a stranger's object
+        said = f"({type(value).__name__} that cannot be put into words)"
+    return cut(said, max_bytes)
