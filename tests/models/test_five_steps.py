@@ -18,6 +18,7 @@ from tests.models.wire import WireServer, completion, message, response, whole
 
 WORDS = "It is 4 °C in Oslo and 19 °C in Rome."
 CITIES = ("Oslo", "Rome")
+DOCS = Path(__file__).parents[2] / "docs" / "models.md"
 
 
 def played(kind: str) -> list[dict[str, Any]]:
@@ -60,8 +61,9 @@ async def test_the_five_steps_are_taken(wire: WireServer, kind: str, capsys: pyt
 
     assert await take_five_steps(model) == WORDS
 
-    steps = [line[0] for line in capsys.readouterr().out.splitlines()]
-    assert steps == ["1", "2", "2", "3", "3", "4", "5"]
+    printed = capsys.readouterr().out
+    assert [line[0] for line in printed.splitlines()] == ["1", "2", "2", "3", "3", "4", "5"]
+    assert f"```text\n{printed}```" in DOCS.read_text("utf-8"), "as the docs show it"
     first, second = (json.dumps(seen.body, ensure_ascii=False) for seen in wire.requests)
     assert QUESTION in first
     assert "get_temperature" in first
