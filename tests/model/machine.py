@@ -155,7 +155,8 @@ class GateMachine(RuleBasedStateMachine):
         """Return what waits in the store, by the key of the call."""
         requests = await self.store.list_approvals(limit=1000)
         self.asked += [request.id for request in requests if request.id not in self.asked]
-        waiting = [one for one in requests if one.status_at(self.clock.now()) is ApprovalStatus.PENDING]
+        now = self.clock.now()
+        waiting = [one for one in requests if one.status is ApprovalStatus.PENDING and now < one.expires_at]
         return {request.call_key: request for request in waiting}
 
     async def became(self, key: str) -> str:
@@ -292,11 +293,13 @@ class GateMachine(RuleBasedStateMachine):
         if question is not None and (question.expires <= self.now or question.id != approval):
             question = None
         said = await self.survive(lambda: self._say(approval, by, act, n), crashes)
+        before, request = request, await self.store.find_approval(id=approval)
+        assert request is not None
         if question is None or not self.promise.may_decide(by, question, act):
             assert said is None or isinstance(said, Refused), f"{act} by {by} was taken: {said}"
+            assert request.status in (before.status, ApprovalStatus.EXPIRED)
+            assert (request.decided_by, request.arguments) == (before.decided_by, before.arguments)
             return
-        request = await self.store.find_approval(id=approval)
-        assert request is not None
         if request.status in (ApprovalStatus.PENDING, ApprovalStatus.EXPIRED) and crashes:
             return  # it was not taken before the process died
         wish = question.wish
@@ -348,13 +351,15 @@ class GateMachine(RuleBasedStateMachine):
         if runs:
             self.do(self.agent.resume(runs[place % len(runs)]))
 
-    @rule(minutes=st.sampled_from([1, 1, 5, 20]))
-    def wait(self, minutes: int) -> None:
-        """Time passes; silence becomes a refusal."""
+    @rule(minutes=st.sampled_from([1, 1, 5, 20]), looked=st.booleans())
+    def wait(self, minutes: int, looked: bool) -> None:
+        """Time passes; silence becomes a refusal, whether or not somebody looks at what waits."""
         self.clock.move(60 * minutes)
         for key in [key for key, question in self.promise.questions.items() if question.expires <= self.now]:
             del self.promise.questions[key]
-        self.do(self.agent.approvals())
+        type(self).steps += 1
+        if looked:
+            self.runner.run(self.agent.approvals())
 
     @rule(who=PERSONS, like=PERSONS, back=st.integers(0, 2))
     def change_roles(self, who: str, like: str, back: int) -> None:
