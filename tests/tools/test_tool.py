@@ -69,7 +69,7 @@ def test_what_is_declared_stands_in_the_spec() -> None:
     @tool(
         effect="write", roles={"support"}, timeout=2, limit=["10/minute", RateLimit(3, timedelta(hours=1))],
         resource=load, authorise=owns, approval=approval, preview=preview, redact={"order"}, open_world=True,
-        survival="key", isolation="process", writable_output=True, trusted_arguments={"order"}, max_result_bytes=900,
+        survival="key", writable_output=True, trusted_arguments={"order"}, max_result_bytes=900,
         progress="refunding {order}", answer={"pt-BR": "feito", "ro": "gata"},
     )  # fmt: skip
     def refund(order: str, cents: int) -> str:
@@ -94,7 +94,7 @@ def test_what_is_declared_stands_in_the_spec() -> None:
     assert spec.timeout == timedelta(seconds=2)
     assert spec.limits == (RateLimit(10, timedelta(minutes=1)), RateLimit(3, timedelta(hours=1)))
     assert (spec.approval, spec.authorise, spec.loads) == (approval, owns, True)
-    assert (spec.survival, spec.isolation, spec.open_world) == (Survival.KEY, Isolation.PROCESS, True)
+    assert (spec.survival, spec.isolation, spec.open_world) == (Survival.KEY, Isolation.THREAD, True)
     assert (spec.redact, spec.trusted_arguments, spec.writable_output) == (
         frozenset({"order"}),
         frozenset({"order"}),
@@ -423,3 +423,20 @@ def test_the_same_tool_may_have_another_name() -> None:
     assert (renamed.name, look.name) == ("crm__look", "look")
     assert renamed.spec.digest != look.spec.digest
     assert run(renamed) == "seen"
+
+
+def test_a_type_that_names_what_nobody_knows_is_refused_when_the_tool_is_defined() -> None:
+    class Order(BaseModel):
+        buyer: "Nobody"  # type: ignore[name-defined]  # noqa: F821 - unknown on purpose
+
+    def take(order: Order) -> str:
+        return repr(order)
+
+    def give() -> Order:
+        raise NotImplementedError
+
+    for function, side in ((take, "input"), (give, "output")):
+        with pytest.raises(
+            ToolDefinitionError, match=rf"the {side} of tool '{function.__name__}'.*'Nobody' is not defined"
+        ):
+            tool(effect="read", roles={EVERYONE}, description="Do it.")(function)

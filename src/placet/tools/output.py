@@ -232,8 +232,11 @@ _STREAMS: Final = (Iterator, Iterable, Generator, AsyncIterator, AsyncIterable, 
 
 def _adapter(kind: Any, tool: str) -> TypeAdapter[Any]:
     try:
-        return TypeAdapter(kind)
+        adapter: TypeAdapter[Any] = TypeAdapter(kind)
+        if not adapter.pydantic_complete:  # it names what nobody knows; this says what
+            adapter.rebuild(force=True, raise_errors=True)
     except (PydanticSchemaGenerationError, PydanticUserError, ImportError, SchemaError, TypeError, NameError) as error:
         reason = str(error).partition("\n")[0]
         msg = f"the output of tool {tool!r} cannot be written as JSON: {reason}"
         raise ToolDefinitionError(msg) from error
+    return adapter

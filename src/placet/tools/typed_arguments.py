@@ -326,7 +326,9 @@ def _core_alias(info: FieldInfo) -> Any:
 
 def _adapter(kind: Any, tool: str) -> TypeAdapter[Any]:
     try:
-        return TypeAdapter(kind)
+        adapter: TypeAdapter[Any] = TypeAdapter(kind)
+        if not adapter.pydantic_complete:  # it names what nobody knows; this says what
+            adapter.rebuild(force=True, raise_errors=True)
     except PydanticSchemaGenerationError as error:
         what = str(error).partition(". ")[0]
         msg = (
@@ -338,6 +340,7 @@ def _adapter(kind: Any, tool: str) -> TypeAdapter[Any]:
         reason = str(error).partition("\n")[0]
         msg = f"the input of tool {tool!r} cannot be read from JSON: {reason}"
         raise ToolDefinitionError(msg) from error
+    return adapter
 
 
 def _form(adapter: TypeAdapter[Any], schema: JsonObject, tool: str, secret: Collection[str]) -> TypedForm:
