@@ -1,6 +1,7 @@
 """The public failures of other frameworks, as tests of the clients read them."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -55,5 +56,5 @@ def check_history(messages: Sequence[dict[str, Any]]) -> None:
             seen.add(call["id"])
             open_ids.append(call["id"])
             assert isinstance(json.loads(call["function"]["arguments"]), dict)
-            assert call["function"]["name"].replace("-", "_").isidentifier()
+            assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call["function"]["name"])
     assert not open_ids, "the last call has a result, too"

@@ -2,7 +2,10 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
+
+_MOST: Final = 10**15
+"""More than any answer holds: what is counted higher is no count."""
 
 
 def as_object(value: object) -> Mapping[str, Any] | None:
@@ -24,7 +27,9 @@ def as_text(value: object) -> str:
 
 def as_amount(value: object) -> float:
     """Return an amount, or 0 for what is none: a budget must not be blinded by NaN or a negative price."""
-    return value if isinstance(value, int | float) and math.isfinite(value) and value > 0 else 0
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return value if 0 < value <= _MOST and math.isfinite(value) else 0
 
 
 def show(value: object) -> str:

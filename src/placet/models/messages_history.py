@@ -64,7 +64,7 @@ def _is_sendable(block: Mapping[str, Any]) -> bool:
 
 def _without_dangling(blocks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the blocks without uses of the provider's own tools that have no result: only a pause may end in one."""
-    done = {block.get("tool_use_id") for block in blocks}
+    done = [block.get("tool_use_id") for block in blocks]
     return [block for block in blocks if block["type"] == "tool_use" or not _is_use(block) or block.get("id") in done]
 
 

@@ -50,7 +50,7 @@ class _Block:
             case "signature_delta":
                 self._append("signature", delta.get("signature"))
             case "citations_delta":
-                self.fields["citations"] = [*(self.fields.get("citations") or []), delta.get("citation")]
+                self.fields["citations"] = [*(as_list(self.fields.get("citations")) or []), delta.get("citation")]
             case _:
                 pass  # a kind that is newer than this code adds nothing that can be known
         return ""

@@ -29,7 +29,7 @@ class ResponsesReader:
         self._body: Mapping[str, Any] | None = None
         self._items: list[Mapping[str, Any]] = []
         self._done: list[Mapping[str, Any]] = []
-        self._pieces: dict[object, str] = {}
+        self._pieces: dict[str, str] = {}
 
     def add(self, event: object) -> str:
         """Take in one event, and return the words that are new in it.
@@ -40,11 +40,11 @@ class ResponsesReader:
         body = as_object(event)
         if body is None:
             raise ModelProtocolError(f"an event of the model's answer is no object but {show(event)}")
-        kind = body.get("type")
+        kind = as_text(body.get("type"))
         if kind == "response.output_text.delta":
             return as_text(body.get("delta"))
         if kind == "response.function_call_arguments.delta":
-            where = body.get("item_id")
+            where = as_text(body.get("item_id"))
             self._pieces[where] = self._pieces.get(where, "") + as_text(body.get("delta"))
         elif kind == "response.output_item.done":
             self._done.append(_check_item(body.get("item")))
@@ -133,8 +133,8 @@ class ResponsesReader:
 
     def _is_contradicted(self, item: Mapping[str, Any], arguments: str) -> bool:
         """Whether the stream has said another call than its end does."""
-        where = item.get("id")
-        if where is None:
+        where = as_text(item.get("id"))
+        if not where:
             return False
         done = [said for said in self._done if said.get("id") == where and said["type"] == "function_call"]
         if any(said.get("arguments") != item.get("arguments") or said.get("name") != item.get("name") for said in done):
