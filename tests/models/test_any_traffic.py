@@ -43,7 +43,7 @@ ATOMS = [
     "refusal", "error", "custom_tool_call", "reasoning",
 ]  # fmt: skip
 CALL = {"id": "c1", "type": "function", "function": {"name": "get_rate", "arguments": '{"city": "Oslo"}'}}
-SAID = {
+SAID: dict[str, Any] = {
     "content": "hi", "reasoning_content": "hm", "refusal": None,
     "tool_calls": [{**CALL, "extra_content": {"google": {"thought_signature": "s"}}}, {**CALL, "id": "c2"}],
 }  # fmt: skip
@@ -51,14 +51,14 @@ USED = {
     "prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11, "cost": 0.1,
     "prompt_tokens_details": {"cached_tokens": 4}, "completion_tokens_details": {"reasoning_tokens": 1},
 }  # fmt: skip
-BLOCKS = [
+BLOCKS: list[dict[str, Any]] = [
     {"type": "thinking", "thinking": "hm", "signature": "s"},
     {"type": "text", "text": "hi", "citations": [{"type": "page_location"}]},
     {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
     {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []},
     {"type": "tool_use", "id": "t1", "name": "get_rate", "input": {"city": "Oslo"}, "caller": {"type": "direct"}},
 ]
-ITEMS = [
+ITEMS: list[dict[str, Any]] = [
     {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": "opaque"},
     {"type": "message", "id": "m1", "content": [{"type": "output_text", "text": "hi"}]},
     {
