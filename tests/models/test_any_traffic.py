@@ -25,9 +25,12 @@ from placet.models.responses_reader import ResponsesReader
 from placet.ports import ModelAnswer
 from placet.values.call import ToolResult
 from placet.values.message import AssistantMessage, ToolMessage, Transcript, UserMessage
+from tests.models.asking import OpenChat, ask
 from tests.models.dialects import check_items, check_messages
 from tests.models.public_failures import check_history
 from tests.models.wire import (
+    Reply,
+    WireServer,
     as_message_stream,
     as_response_stream,
     as_stream,
@@ -152,3 +155,39 @@ def test_any_traffic_is_an_answer_that_can_be_sent_back_or_is_refused(name: str,
             turns = writer.write(Transcript([UserMessage("go"), own, results, UserMessage("and?")]))
             CHECKS[to](json.loads(b"[" + b",".join(turns) + b"]"))
     assert heard > 25, "what is spoilt a little is often still an answer"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), {"deep": [float("-inf")]}])
+@pytest.mark.parametrize("name", WIRES)
+def test_what_is_kept_can_be_stored(name: str, value: Any) -> None:
+    """Decoders let numbers through that JSON has not, and a run that cannot be stored ends in a fault."""
+    make, whole, _ = WIRES[name]
+    reader = make()
+    body = json.loads(json.dumps(whole))
+    if name == "chat":
+        body["choices"][0]["message"]["reasoning_details"] = [value]
+        body["choices"][0]["message"]["tool_calls"][0]["extra"] = value
+    else:
+        for part in body["content" if name == "messages" else "output"]:
+            part["extra"] = value
+    reader.read(body)
+
+    answer = reader.finish(set(), "1", "here")
+
+    assert answer.provider_state
+    json.dumps([answer.provider_state, *(call.provider_state for call in answer.calls)], allow_nan=False)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("depth", [200, 200_000])
+async def test_what_is_nested_too_deep_is_no_answer(
+    wire: WireServer, open_chat: OpenChat, depth: int, streamed: bool
+) -> None:
+    deep = "[" * depth + "]" * depth
+    part = f'{{"index": 0, "delta": {{"content": "hi", "reasoning": {deep}}}, "finish_reason": "stop"}}'
+    text = f'{{"choices": [{part if streamed else part.replace("delta", "message")}]}}'
+    kind = "text/event-stream" if streamed else "application/json"
+    wire.plays(Reply([f"data: {text}\n\n".encode() if streamed else text.encode()], content_type=kind))
+
+    with pytest.raises(ModelProtocolError):
+        await open_chat().answer(ask(), (lambda _: None) if streamed else None)

@@ -70,6 +70,8 @@ CASES = [
     case("two objects, in two lines", f"{TEXT}\n{TEXT}"),
     case("an empty object, then one", "{}" + TEXT),
     case("an object in quotes, then one", json.dumps(TEXT) + TEXT),
+    case("nested a thousand times", '{"a":' * 1_000 + "1" + "}" * 1_000),
+    case("nested in quotes", json.dumps("[" * 5_000)),
     case("NaN", '{"x": NaN}', source="def heat(x: float = 1.0) -> str"),
     # never coerced
     case("a number in quotes", '{"city": "Oslo", "days": "3"}'),

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from placet.errors import ModelProtocolError
 from placet.models.call_ids import make_unique
-from placet.models.decoded import as_amount, as_list, as_object, as_text, show
+from placet.models.decoded import as_amount, as_list, as_object, as_text, keep, show
 from placet.models.fragments import CONTRADICTION, UNNAMED, CallFragments, PartialCall, read_fragment
 from placet.ports import Finish, ModelAnswer
 from placet.values.call import ToolCall
@@ -135,7 +135,7 @@ class ChatAccumulator:
             usage=self._usage,
             model=self._model,
             provider=provider,
-            provider_state=self._extras or None,
+            provider_state=keep(self._extras),
         )
 
     def _find_fault(self, *, refused: bool) -> str | None:
@@ -240,7 +240,7 @@ def _close(call: PartialCall, identity: str, fault: str | None) -> ToolCall:
         name=call.name,
         arguments=arguments if arguments.strip() else "{}",
         fault=call.fault or fault or (None if call.name else UNNAMED),
-        provider_state=call.extras or None,
+        provider_state=keep(call.extras),
         note="; ".join(notes) or None,
     )
 

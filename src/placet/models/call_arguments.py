@@ -24,8 +24,11 @@ _READER: Final = ArgumentReader(_AsSent())
 
 
 def write_text(value: object) -> str:
-    """Return a JSON value as the text that a model would have written."""
-    return json.dumps(value, ensure_ascii=False)
+    """Return a JSON value as the text that a model would have written; one that cannot be written is no JSON."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "["
 
 
 def is_object(text: str) -> bool:

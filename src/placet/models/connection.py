@@ -93,7 +93,7 @@ class Connection:
         self._path = path
         self._target = target
         self._secret = secret
-        self._foreign = (sdk.root, *_TRANSPORT_ERRORS, ValueError)
+        self._foreign = (sdk.root, *_TRANSPORT_ERRORS, ValueError, RecursionError)
         # Connections belong to the event loop that opened them; one client may be used from several.
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, SdkClient] = WeakKeyDictionary()
 
@@ -187,7 +187,7 @@ class Connection:
         """Return our error for a foreign one."""
         body = getattr(error, "body", None)
         text = self._redact(_read_message(body) or str(error) or type(error).__name__)
-        if isinstance(error, ValueError):
+        if isinstance(error, ValueError | RecursionError):
             return ModelProtocolError(f"{self._target} sent what is no JSON: {text}")
         status = getattr(error, "status_code", None) if isinstance(error, self._sdk.status_error) else None
         if isinstance(status, int) and status >= 400:

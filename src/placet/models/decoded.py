@@ -4,8 +4,12 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
+from placet.errors import ModelProtocolError
+
 _MOST: Final = 10**15
 """More than any answer holds: what is counted higher is no count."""
+
+_DEEPEST: Final = 64
 
 
 def as_object(value: object) -> Mapping[str, Any] | None:
@@ -30,6 +34,28 @@ def as_amount(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return value if 0 < value <= _MOST and math.isfinite(value) else 0
+
+
+def keep(state: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return what a provider wants back in a form that can be stored; None for nothing.
+
+    Some decoders let NaN and infinities through, which JSON has not: they become null.
+
+    Raises:
+        ModelProtocolError: It is nested so deep that nobody can store it.
+    """
+    return {key: _storable(value, 0) for key, value in state.items()} if state else None
+
+
+def _storable(value: Any, depth: int) -> Any:
+    if depth > _DEEPEST:
+        raise ModelProtocolError(f"the model's answer is nested deeper than {_DEEPEST} levels")
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    body, items = as_object(value), as_list(value)
+    if body is not None:
+        return {key: _storable(inner, depth + 1) for key, inner in body.items()}
+    return [_storable(inner, depth + 1) for inner in items] if items is not None else value
 
 
 def show(value: object) -> str:

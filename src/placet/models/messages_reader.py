@@ -11,7 +11,7 @@ from placet.errors import ModelProtocolError
 from placet.models.accumulator import BROKEN_OFF, CUT
 from placet.models.call_arguments import read_object, write_text
 from placet.models.call_ids import make_unique
-from placet.models.decoded import as_amount, as_list, as_object, as_text, show
+from placet.models.decoded import as_amount, as_list, as_object, as_text, keep, show
 from placet.models.fragments import CONTRADICTION, UNNAMED
 from placet.ports import Finish, ModelAnswer
 from placet.values.call import ToolCall
@@ -164,7 +164,7 @@ class MessagesReader:
             usage=read_usage(self._usage),
             model=self._model,
             provider=provider,
-            provider_state=self._keep_blocks(),
+            provider_state=keep(self._keep_blocks()),
         )
 
     def _text(self) -> str:
@@ -249,6 +249,6 @@ def _close(block: _Block, taken: set[str], place: str, fault: str | None) -> Too
         name=name,
         arguments=arguments,
         fault=contradiction or fault or (None if name else UNNAMED),
-        provider_state={key: value for key, value in block.fields.items() if key not in _CALL_KEYS} or None,
+        provider_state=keep({key: value for key, value in block.fields.items() if key not in _CALL_KEYS}),
         note=None if identity == sent else f"the server's call id {sent!r} was made unique",
     )

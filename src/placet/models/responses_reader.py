@@ -12,7 +12,7 @@ from placet.errors import ModelProtocolError
 from placet.models.accumulator import BROKEN_OFF, CUT, FILTERED
 from placet.models.call_arguments import write_text
 from placet.models.call_ids import make_unique
-from placet.models.decoded import as_amount, as_list, as_object, as_text, show
+from placet.models.decoded import as_amount, as_list, as_object, as_text, keep, show
 from placet.models.fragments import CONTRADICTION, NOT_A_FUNCTION, UNNAMED
 from placet.ports import Finish, ModelAnswer
 from placet.values.call import ToolCall
@@ -88,7 +88,7 @@ class ResponsesReader:
             usage=read_usage(as_object(body.get("usage")) or {}),
             model=as_text(body.get("model")),
             provider=provider,
-            provider_state=_keep_items(items),
+            provider_state=keep(_keep_items(items)),
         )
 
     def _read_end(self, body: Mapping[str, Any], *, called: bool) -> tuple[Finish, str | None]:
@@ -125,9 +125,9 @@ class ResponsesReader:
             name=name,
             arguments=text if text.strip() else "{}",
             fault=fault or (None if name else UNNAMED),
-            provider_state={
+            provider_state=keep({
                 key: value for key, value in item.items() if key not in _CALL_KEYS and value is not None
-            } or None,
+            }),
             note=None if identity == sent else f"the server's call id {sent!r} was made unique",
         )  # fmt: skip
 
