@@ -15,15 +15,14 @@ from placet.agent.fence import FENCE_RULE
 from placet.errors import ConfigurationError
 from placet.models.call_ids import ANTHROPIC_CALL_IDS, collect_call_ids
 from placet.models.connection import NO_KEY, RETRIES, Connection, Sdk, check_key
-from placet.models.history import HistoryWriter, write_json
-from placet.models.messages_history import OPENING, MessagesHistory
+from placet.models.history import OPENING, HistoryWriter, begins_with_user, write_json
+from placet.models.messages_history import MessagesHistory
 from placet.models.messages_reader import MessagesReader
 from placet.models.offers import Offer, OutputForms, describe_output, offer_tools
 from placet.models.settings import check_settings
 from placet.ports import ModelAnswer, ModelRequest, OnText
 from placet.tools.provider_schema import Strictness
 from placet.values.json import Json, JsonObject
-from placet.values.message import UserMessage
 
 MAX_TOKENS: Final = 8192
 """The wire wants a limit. An answer that reaches it is cut, and its calls are not run."""
@@ -148,7 +147,7 @@ class AnthropicMessages:
         if specs and request.tool_choice in _CHOICES:
             fields["tool_choice"] = {"type": _CHOICES[request.tool_choice]}
         messages = self._history.write(request.transcript)
-        if not request.transcript or not isinstance(request.transcript[0], UserMessage):
+        if not begins_with_user(request.transcript):
             messages.insert(0, OPENING)
         parts = [write_json(fields)[:-1], b',"messages":[', b",".join(messages), b"]"]
         if specs:

@@ -181,6 +181,15 @@ def _is_same(left: Parts, right: Parts) -> bool:
     return left[0] is right[0] and len(left[1]) == len(right[1]) and all(map(operator.is_, left[1], right[1]))
 
 
+def begins_with_user(transcript: Transcript) -> bool:
+    """Whether the first message is a user's."""
+    return len(transcript) > 0 and isinstance(transcript[0], UserMessage)
+
+
 def write_json(value: object) -> bytes:
     """Return a value as JSON in UTF-8; lone surrogates, which no server takes, become `?`."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+OPENING: Final = write_json({"role": "user", "content": "(the conversation goes on)"})
+"""What stands first where a history does not begin with the user and the wire wants it so."""

@@ -1,7 +1,7 @@
 """What Anthropic Messages takes: turns as blocks, all results of a turn in one user message."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from placet.agent.fence import EMPTY, fence_text
 from placet.models.call_arguments import read_object
@@ -9,9 +9,6 @@ from placet.models.chat_messages import legal_name
 from placet.models.history import Exchange, Turn, write_json
 from placet.values.call import ToolCall
 from placet.values.message import AssistantMessage
-
-OPENING: Final = write_json({"role": "user", "content": "(the conversation goes on)"})
-"""What stands first when the history does not begin with the user: the wire wants it so."""
 
 
 class MessagesHistory:

@@ -13,7 +13,7 @@ from placet.models.accumulator import ChatAccumulator
 from placet.models.call_ids import collect_call_ids
 from placet.models.chat_messages import ChatMessages
 from placet.models.connection import RETRIES
-from placet.models.history import HistoryWriter, write_json
+from placet.models.history import OPENING, HistoryWriter, begins_with_user, write_json
 from placet.models.offers import Offer, OutputForms, describe_output, json_schema_format, offer_tools
 from placet.models.openai_sdk import connect_openai
 from placet.models.quirks import Quirks, find_quirks
@@ -122,6 +122,8 @@ class OpenAIChat:
         if request.output_schema is not None:
             system.append(self._ask_for_output(request.output_schema, fields))
         messages = self._history.write(request.transcript)
+        if self.quirks.opens_with_user and not begins_with_user(request.transcript):
+            messages.insert(0, OPENING)
         prompt = "\n\n".join(part for part in system if part.strip())
         if prompt:
             messages.insert(0, write_json({"role": self.quirks.system_role, "content": prompt}))

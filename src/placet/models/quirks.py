@@ -27,6 +27,8 @@ class Quirks:
         system_role: What it calls the prompt's role.
         speaks_after_results: Whether after results only the model may speak, so that its word is
             put in where a run was stopped before it came.
+        opens_with_user: Whether a conversation has to begin with the user, so that a trimmed
+            one gets an opening.
     """
 
     empty_content: EmptyContent = "null"
@@ -37,12 +39,13 @@ class Quirks:
     stream_usage: bool = True
     system_role: Literal["system", "developer"] = "system"
     speaks_after_results: bool = False
+    opens_with_user: bool = False
 
 
 QUIRKS: Final = {
     "openai": Quirks(strict=True),
     "compatible": Quirks(),
-    "gemini": Quirks(),
+    "gemini": Quirks(opens_with_user=True),
     "mistral": Quirks(empty_content="absent", call_ids=MISTRAL_CALL_IDS, stream_usage=False, speaks_after_results=True),
     "llama.cpp": Quirks(empty_content="empty", parallel=True),
     "ollama": Quirks(empty_content="empty"),
