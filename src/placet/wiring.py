@@ -9,7 +9,7 @@ result = await agent.ask("Cancel order 8842", principal=Principal("s1", roles={"
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +23,7 @@ from placet.gate.policy import check_names
 from placet.gate.policy_text import parse_policy
 from placet.models.open import open_model
 from placet.ports import Clock, IdSource, KeepsConnections, ModelClient, PrincipalDirectory, Store
+from placet.redaction.pack import KINDS
 from placet.runtime.clock import SystemClock, SystemIds
 from placet.runtime.decide import decide
 from placet.runtime.direct import call_directly
@@ -90,6 +91,8 @@ class Agent:
         agents: Agents that tools may start as nested runs, by their names.
         output: The type of every answer (a pydantic model, dataclass, TypedDict, or the JSON
             Schema of an object); None for words. `ask` may give another.
+        personal_data: Which kinds of personal data are kept out of the audit log, of events, spans and
+            reports, wherever they stand; by default all that can be told by their check digits or form.
         encryption_keys: Keys of 32 bytes, the newest first, under which the store holds snapshots,
             arguments of approvals and recorded results; none: they stand there as they are.
         release_unrecorded_reads: Whether a read's result is given out although the store could
@@ -123,6 +126,7 @@ class Agent:
         agents: "Iterable[Agent]" = (),
         output: Any = None,
         encryption_keys: Sequence[bytes] = (),
+        personal_data: Collection[str] = tuple(KINDS),
         release_unrecorded_reads: bool = False,
         telemetry: Telemetry | None = None,
         clock: Clock | None = None,
@@ -156,6 +160,7 @@ class Agent:
             agents={agent.definition.name: agent for agent in agents},
             prices=dict(prices or {}),
             release_unrecorded_reads=release_unrecorded_reads,
+            personal=frozenset(personal_data),
             telemetry=telemetry or Telemetry(),
         )
         check_offered(self.world)

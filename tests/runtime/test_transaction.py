@@ -74,7 +74,7 @@ class Shop:
     @property
     def left(self) -> tuple[int, int]:
         """What is left of the pens, and how many lines say who took some."""
-        return self.ask("SELECT (SELECT amount FROM stock), (SELECT count(*) FROM picked)")[0]  # type: ignore[return-value]
+        return self.ask("SELECT (SELECT amount FROM stock), (SELECT count(*) FROM picked)")[0]
 
 
 @pytest.fixture

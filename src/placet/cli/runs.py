@@ -17,6 +17,7 @@ from placet.cli.progress import watch
 from placet.cli.requests import moment
 from placet.errors import ConfigurationError
 from placet.ports import StoredRun
+from placet.runtime.redacted import answer_of
 from placet.runtime.report_html import render_report
 from placet.values.approval import ApprovalStatus
 from placet.values.decision import Reason
@@ -220,7 +221,7 @@ def _run_json(door: Door, run: Run) -> JsonObject:
     return {
         "language": run.language,
         "question": redactor.text(asked[-1]) if asked else "",
-        "text": redactor.text(run.text),
+        "text": answer_of(door.agent.world, run),
         "turns": run.turn,
         "calls": run.calls,
         "stop": run.stop.value if run.stop is not None else None,

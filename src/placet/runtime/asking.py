@@ -11,6 +11,7 @@ from placet.ports import ModelAnswer, ModelClient, ModelRequest, OnText
 from placet.runtime.hooks import tell_after
 from placet.runtime.pricing import charged
 from placet.runtime.record import json_text, quote
+from placet.runtime.redacted import answer_of
 from placet.runtime.telemetry import RunSpan
 from placet.runtime.world import World
 from placet.values.audit import AuditEntry, AuditKind
@@ -161,7 +162,7 @@ def end_entry(world: World, run: Run, word: str, asked: Sequence[Answered]) -> A
         word: How, in one word.
         asked: The answers of its last segment.
     """
-    text = quote(world.redactor(None).text(run.text)[:2000])
+    text = quote(answer_of(world, run)[:2000])
     tokens = run.usage.input_tokens + run.usage.output_tokens
     more = f',"asked":[{_shapes(asked)}]' if asked else ""
     used = f'"turns":{run.turn},"calls":{run.calls},"tokens":{tokens}{_money_of(run.usage)}'

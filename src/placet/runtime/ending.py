@@ -1,6 +1,7 @@
 """Ending: what the model is told of how a tool ended, what the audit log is told, and what is known of its effect."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
 from placet.errors import ToolError
@@ -9,7 +10,7 @@ from placet.runtime.execute import Ending, Raised, Returned, TimedOut, ends_the_
 from placet.runtime.sentences import answer_sentence, refusal_sentence
 from placet.runtime.world import World
 from placet.tools.output import Shaped
-from placet.tools.text import words_of
+from placet.tools.text import cut, words_of
 from placet.values.call import ToolResult
 from placet.values.decision import Reason
 from placet.values.effect import EffectState, NotCommitted
@@ -50,14 +51,15 @@ def observe(world: World, ready: Ready, ending: Ending) -> Observed:
         case Returned(value=value):
             return _returned(world, ready, value)
         case Raised(error=ToolError() as error):
-            return Observed(_said(ready, error))
+            said = _said(ready, error)
+            return Observed(_hide_words(world, ready, said) if ready.tool.spec.redact_for_model else said)
         case Raised(error=error):
             reference = world.ids.new("err")
             doubt = _doubt(ready)
             content = f"the tool failed (reference {reference}).{doubt} Go on without it, or tell the person."
             code = FATAL if ends_the_run(ending) else "internal_error"
-            said = words_of(error, RESULT_BYTES)[0]
-            return Observed(_failed(ready, code, content), f"{reference}: {type(error).__name__}: {said}")
+            words = words_of(error, RESULT_BYTES)[0]
+            return Observed(_failed(ready, code, content), f"{reference}: {type(error).__name__}: {words}")
         case TimedOut():
             return Observed(_failed(ready, "timeout", _timeout_text(ready, ending)))
         case _:
@@ -68,6 +70,8 @@ def _returned(world: World, ready: Ready, value: object) -> Observed:
     site, spec = ready.attempt.site, ready.tool.spec
     # What has run in a process of its own was shaped there: no object of it comes here.
     shaped = value if ready.tool.home and isinstance(value, Shaped) else ready.tool.output.shape(value)
+    if spec.redact_for_model:
+        shaped = _hide(world, ready, shaped)
     answer = ""
     if site.wants_answer:
         answer = shaped.content if shaped.is_error else answer_sentence(spec, shaped, site.language)
@@ -98,6 +102,27 @@ def _said(ready: Ready, error: ToolError) -> ToolResult:
     answer = message if ready.attempt.site.wants_answer else ""
     call_id = ready.attempt.call.id
     return ToolResult(call_id, content, is_error=True, code=error.code, cut_from=cut_from, answer=answer)
+
+
+def _hide(world: World, ready: Ready, shaped: Shaped) -> Shaped:
+    """Return a result as the audit log may hold it, for a model that may read no more."""
+    redactor, most = world.redactor(ready.tool), ready.tool.output.max_bytes
+    if shaped.written is None:
+        return replace(shaped, content=redactor.text(shaped.content, known=redactor.secrets_in(ready.arguments.json)))
+    written = redactor.json_text(shaped.written.decode())
+    told = json.loads(written) if written.startswith('"') else written
+    was_longer = shaped.cut_from is not None and len(shaped.written) <= most
+    content, cut_from = cut(told, most, more=was_longer)
+    return replace(shaped, content=content, cut_from=cut_from, written=written.encode())
+
+
+def _hide_words(world: World, ready: Ready, said: ToolResult) -> ToolResult:
+    """Return what a tool has said itself as the audit log may hold it."""
+    redactor = world.redactor(ready.tool)
+    known = redactor.secrets_in(ready.arguments.json)
+    return replace(
+        said, content=redactor.text(said.content, known=known), answer=redactor.text(said.answer, known=known)
+    )
 
 
 def _failed(ready: Ready, code: str, content: str) -> ToolResult:

@@ -224,6 +224,7 @@ class Nesting:
     def _world_of(self, agent: Nestable) -> World:
         """Return the agent's world, with everything that the tree shares in place of its own."""
         outer = self.world
+        personal = outer.personal | agent.world.personal
         return replace(
             agent.world,
             store=outer.store,
@@ -236,6 +237,8 @@ class Nesting:
             sinks=outer.sinks,
             prices={**outer.prices, **agent.world.prices},
             losses=outer.losses,
+            personal=personal,
+            redactors=agent.world.redactors if personal == agent.world.personal else {},
             tasks=outer.tasks,
             telemetry=outer.telemetry,
             release_unrecorded_reads=outer.release_unrecorded_reads,

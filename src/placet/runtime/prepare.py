@@ -18,6 +18,7 @@ from placet.runtime.hooks import ToolUse, settle
 from placet.runtime.keys import call_digest, token_hash
 from placet.runtime.observations import purged_text, refusal_text, unknown_tool_text
 from placet.runtime.record import CallRecord, proposed
+from placet.runtime.redacted import detail_of
 from placet.runtime.sentences import refusal_sentence
 from placet.runtime.site import CallSite
 from placet.runtime.telemetry import TOOL_ARGUMENTS
@@ -288,7 +289,7 @@ async def refuse(world: World, attempt: Attempt, deny: Deny, kind: AuditKind = A
     call, site, record = attempt.call, attempt.site, attempt.record
     content = deny.message if deny.hint is None else f"{deny.message}. {deny.hint}"
     ms = (world.clock.monotonic() - attempt.started) * 1000
-    detail = world.redactor(None).text(deny.detail) if deny.detail else ""
+    detail = detail_of(world, attempt, deny.detail) if deny.detail else ""
     body = record.body(code=deny.reason.value, ms=ms, detail=detail)
     await world.record(record.entry(world.clock.now(), kind, told(deny), deny.rule, body))
     if site.emit is not None:  # the rule is for the audit log: it tells what is hidden from what does not exist

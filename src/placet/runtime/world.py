@@ -12,6 +12,7 @@ from placet.errors import StoreError
 from placet.gate.gate import Gate
 from placet.gate.policy import is_open
 from placet.ports import Clock, IdSource, ModelClient, PrincipalDirectory, Store
+from placet.redaction.pack import KINDS
 from placet.redaction.redact import Redactor
 from placet.runtime.hooks import Hooks
 from placet.runtime.isolated import ToolProcesses
@@ -87,6 +88,7 @@ class World:
         seen: What each set of roles may see under the policy, worked out once.
         agents: Agents that tools may start as nested runs, by name.
         prices: What tokens cost, by the id of the model; None stands for what its provider says that it charges.
+        personal: Which kinds of personal data are kept out of records (`placet.redaction.pack.KINDS`).
         redactors: One for each tool, made on first use.
         losses: Counts what could not be recorded, by kind.
         tasks: Recordings of late endings that are under way.
@@ -110,6 +112,7 @@ class World:
     seen: dict[frozenset[str], VisibleTools] = field(default_factory=dict)
     agents: "Mapping[str, Nestable]" = field(default_factory=dict)
     prices: Mapping[str, Price | None] = field(default_factory=dict)
+    personal: frozenset[str] = frozenset(KINDS)
     redactors: dict[str, Redactor] = field(default_factory=dict)
     losses: dict[str, int] = field(default_factory=dict)
     tasks: set["asyncio.Task[None]"] = field(default_factory=set)
@@ -120,7 +123,7 @@ class World:
         found = self.redactors.get(name)
         if found is None:
             fields = tool.spec.redact | tool.spec.secret_fields if tool else frozenset[str]()
-            found = self.redactors[name] = Redactor(fields)
+            found = self.redactors[name] = Redactor(fields, personal=self.personal)
         return found
 
     def visible(self, principal: Principal) -> VisibleTools:

@@ -55,6 +55,7 @@ class Options(TypedDict, total=False):
     approval: ApprovalRule | None
     preview: ShowPreview | None
     redact: Collection[str]
+    redact_for_model: bool
     waiver: str | None
     open_world: bool
     survival: Survival | str
@@ -370,6 +371,7 @@ def _spec(declared: Declared, form: RawForm | TypedForm, output: OutputShaper) -
             survival=Survival(options.get("survival", Survival.ONCE)),
             isolation=Isolation(options.get("isolation", Isolation.THREAD)),
             redact=frozenset(options.get("redact", ())) | secret,
+            redact_for_model=options.get("redact_for_model", False),
             secret_fields=secret,
             writable_output=options.get("writable_output", False),
             trusted_arguments=frozenset(options.get("trusted_arguments", ())),

@@ -76,6 +76,8 @@ class ToolSpec:
         survival: How a write survives a crash.
         isolation: Where its code runs.
         redact: Arguments and result fields that are kept out of the audit log, of spans and reports.
+        redact_for_model: Whether the model reads the tool's results as the audit log does: without the
+            redacted fields, secrets and personal data.
         secret_fields: Of these, the ones found by type (`SecretStr`) or by name.
         writable_output: Whether others can write what the tool gives back, so that values
             first seen there are untrusted.
@@ -105,6 +107,7 @@ class ToolSpec:
     survival: Survival = Survival.ONCE
     isolation: Isolation = Isolation.THREAD
     redact: frozenset[str] = frozenset()
+    redact_for_model: bool = False
     secret_fields: frozenset[str] = frozenset()
     writable_output: bool = False
     trusted_arguments: frozenset[str] = frozenset()

@@ -1,0 +1,56 @@
+"""Redacted: texts about a run or a call, without what its tools declare is to be kept out of records.
+
+A tool's own record is redacted field by field. Whoever speaks of it elsewhere, the model in its
+answer or an exception, quotes values and no fields: those values are looked for, too.
+"""
+
+import json
+from collections.abc import Iterator
+
+from placet.runtime.attempt import Attempt
+from placet.runtime.world import World
+from placet.tools.tool import Tool
+from placet.values.json import Json
+from placet.values.message import AssistantMessage, ToolMessage
+from placet.values.run import Run
+
+
+def answer_of(world: World, run: Run) -> str:
+    """Return a run's last words, redacted: without what its tools' arguments and results hold of redacted fields."""
+    known: set[str] = set()
+    for tool, text in _said(world, run):
+        known.update(world.redactor(tool).secrets_in(_parsed(text)))
+    return world.redactor(None).text(run.text, known=frozenset(known))
+
+
+def detail_of(world: World, attempt: Attempt, detail: str) -> str:
+    """Return what went wrong with a call, redacted: without what its arguments hold of redacted fields."""
+    redactor = world.redactor(world.toolset.find(attempt.call.name))
+    known = redactor.secrets_in(_parsed(attempt.call.arguments))
+    if attempt.site.approval is not None:
+        known |= redactor.secrets_in(attempt.site.approval.arguments)
+    return redactor.text(detail, known=known)
+
+
+def _said(world: World, run: Run) -> Iterator[tuple[Tool, str]]:
+    """Yield the arguments and results of calls whose tools declare something, as they were said."""
+    tools: dict[str, Tool] = {}
+    for message in run.transcript:
+        if isinstance(message, AssistantMessage):
+            for call in message.calls:
+                tool = world.find_tool(call.name)
+                if tool is not None and (tool.spec.redact or tool.spec.secret_fields):
+                    tools[call.id] = tool
+                    yield tool, call.arguments
+        elif isinstance(message, ToolMessage):
+            for result in message.results:
+                if result.call_id in tools:
+                    yield tools[result.call_id], result.content
+
+
+def _parsed(text: str) -> Json:
+    try:
+        parsed: Json = json.loads(text)
+    except ValueError:
+        return None
+    return parsed

@@ -1,0 +1,159 @@
+"""What is kept out of records, and, where a tool says so, out of what the model reads: through every door."""
+
+from typing import Any
+
+import pytest
+from typing_extensions import TypedDict
+
+from placet.errors import ToolError
+from placet.models.scripted import ScriptedModel
+from placet.runtime.sinks import ListSink
+from placet.tools.tool import tool
+from placet.values.audit import AuditKind
+from placet.values.call import ToolResult
+from placet.values.outcome import Answer
+from tests.runtime.conftest import CLERK, TOOLS, MakeAgent
+from tests.runtime.doors import DOORS
+
+IBAN, CARD, CPF, CNP = "RO49AAAA1B31007593840000", "4111 1111 1111 1111", "529.982.247-25", "1800101221144"
+
+
+class Person(TypedDict, total=False):
+    """Somebody."""
+
+    name: str
+    iban: str
+    card: str
+    mail: str
+    phone: str
+    cpf: str
+    cnp: str
+    note: str
+    api_key: str
+
+
+PEOPLE: list[Person] = [
+    {"name": "Ana", "iban": IBAN, "card": CARD, "mail": "ana@example.com", "phone": "+40 721 234 567"},
+    {"name": "Rui", "cpf": CPF, "cnp": CNP, "note": "likes tea", "api_key": "sk-abcdefghijklmnopqrstuvwx"},
+]
+PERSONAL = (IBAN, CARD, CPF, "ana@example.com", "721 234 567", "sk-abcdefghijklmnopqrstuvwx")
+
+
+@tool(effect="read", roles={"support"}, redact={"note"})
+async def find_people(about: str) -> list[Person]:
+    """Find people."""
+    return PEOPLE
+
+
+@tool(effect="read", roles={"support"}, redact={"note"}, redact_for_model=True)
+async def find_people_carefully(about: str) -> list[Person]:
+    """Find people, and tell the model no more than the audit log."""
+    if about == "nobody":
+        raise ToolError(f"there is nobody with {IBAN}", hint="ask another way")
+    return PEOPLE
+
+
+@tool(effect="read", roles={"support"}, redact_for_model=True, max_result_bytes=400)
+async def write_about_people(about: str) -> str:
+    """Write about people."""
+    return f"Ana has {IBAN}. " + "She writes much. " * 60 + f"And {CARD}."
+
+
+MINE = (*TOOLS, find_people, find_people_carefully, write_about_people)
+
+
+@pytest.fixture(params=sorted(DOORS))
+def call(request: pytest.FixtureRequest, make_agent: MakeAgent) -> Any:
+    async def through_the_door(name: str, about: str = "tea") -> ToolResult:
+        def agent(*arguments: Any, **options: Any) -> Any:
+            own = options.get("tools", ())
+            return make_agent(*arguments, **{**options, "tools": own or MINE})
+
+        return await DOORS[request.param](agent, name, {"about": about}, CLERK)
+
+    return through_the_door
+
+
+async def test_personal_data_and_secrets_reach_the_model_and_no_record(call: Any, heard: ListSink) -> None:
+    result = await call("find_people", about=f"{IBAN} of {CPF}")
+
+    written = "".join(entry.body for entry in heard.entries)
+    assert IBAN in result.content
+    assert "likes tea" in result.content
+    assert "Ana" in written
+    assert [secret for secret in (*PERSONAL, "likes tea") if secret in written] == []
+
+
+async def test_a_tool_may_keep_them_from_the_model_too(call: Any) -> None:
+    result = await call("find_people_carefully")
+
+    assert "Ana" in result.content
+    assert [secret for secret in (*PERSONAL, "likes tea") if secret in result.content] == []
+
+
+async def test_what_such_a_tool_complains_of_is_redacted_too(call: Any) -> None:
+    result = await call("find_people_carefully", about="nobody")
+
+    assert (result.is_error, result.code) == (True, "tool_error")
+    assert "there is nobody with" in result.content
+    assert IBAN not in result.content
+
+
+async def test_a_long_text_is_redacted_before_it_is_cut(call: Any) -> None:
+    result = await call("write_about_people")
+
+    assert len(result.content.encode()) <= 400
+    assert "Ana has" in result.content
+    assert IBAN not in result.content
+    assert CARD not in result.content
+
+
+async def test_what_a_model_quotes_of_a_redacted_field_is_kept_out_of_the_record_of_its_answer(
+    make_agent: MakeAgent, heard: ListSink
+) -> None:
+    said = "Rui likes tea, so I wrote that down."
+    agent = make_agent(ScriptedModel().calls("find_people", about="tea").says(said), tools=MINE)
+
+    outcome = await agent.ask("Who?", principal=CLERK)
+
+    assert isinstance(outcome, Answer)
+    assert outcome.text == said
+    (entry,) = [entry for entry in heard.entries if entry.kind is AuditKind.ANSWER]
+    assert "so I wrote that down" in entry.body
+    assert "likes tea" not in entry.body
+
+
+async def test_what_an_exception_quotes_of_a_redacted_argument_is_kept_out_of_the_records(
+    make_agent: MakeAgent, heard: ListSink
+) -> None:
+    def load(arguments: Any, _context: Any) -> None:
+        raise LookupError(f"no row for {arguments.passphrase}")
+
+    @tool(
+        effect="read",
+        roles={"support"},
+        redact={"passphrase"},
+        resource=load,
+        authorise=lambda *_: True,
+        name="open_it",
+    )
+    async def open_it(passphrase: str) -> str:
+        """Open it."""
+        return "open"
+
+    agent = make_agent(tools=[open_it])
+    await agent.call("open_it", {"passphrase": "correct horse"}, principal=CLERK)
+
+    written = "".join(entry.body for entry in heard.entries)
+    assert "LookupError: no row for" in written or "no row for" in written
+    assert "correct horse" not in written
+
+
+async def test_the_kinds_of_personal_data_can_be_chosen(make_agent: MakeAgent, heard: ListSink) -> None:
+    agent = make_agent(tools=MINE, personal_data={"iban"})
+
+    await agent.call("find_people", {"about": f"{IBAN} of ana@example.com"}, principal=CLERK)
+
+    written = "".join(entry.body for entry in heard.entries)
+    assert "ana@example.com" in written
+    assert IBAN not in written
