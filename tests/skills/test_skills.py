@@ -1,6 +1,7 @@
 """A skill is a folder that proves itself, and does not load once it has drifted."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -125,8 +126,38 @@ def test_a_skill_that_is_gone_or_new_is_drift_too(skills: Path) -> None:
 def test_a_folder_that_is_not_in_the_index_is_said(skills: Path) -> None:
     (skills / "index.toml").write_text("skills = []\n", "utf-8")
 
-    with pytest.raises(SkillError, match="say-hello"):
+    with pytest.raises(SkillError, match=r"\['say-hello'\] lie in .* and are not in its index"):
         discover(skills)
+
+
+def test_two_skills_that_register_one_tool_are_refused_by_their_names(skills: Path) -> None:
+    new_skill(skills, "say-bye")
+    edit(skills / "say-bye" / "tool.toml", 'name = "say_bye"', 'name = "say_hello"')
+
+    with pytest.raises(SkillError, match="'say-hello' and 'say-bye' both register the tool 'say_hello'"):
+        load_index(skills)
+
+
+@pytest.mark.parametrize(
+    "index",
+    ["", "skills = 'x'", "skills = [1]", "skills = ['say-hello', 'say-hello']", "skills = []\nmore = 1", "skills = ["],
+)
+def test_an_index_that_is_malformed_is_refused(skills: Path, index: str) -> None:
+    (skills / "index.toml").write_text(index, "utf-8")
+
+    with pytest.raises(SkillError, match="index"):
+        discover(skills)
+
+
+@pytest.mark.parametrize("name", ["../outside", "/etc", "a/b", ".."])
+def test_an_index_that_leads_out_of_its_folder_is_refused(skills: Path, name: str) -> None:
+    shutil.copytree(skills / "say-hello", skills.with_name("outside"), dirs_exist_ok=True)
+    edit(skills.with_name("outside") / "SKILL.md", "name: say-hello", "name: outside")
+    (skills / "index.toml").write_text(f"skills = ['{name}']\n", "utf-8")
+
+    with pytest.raises(SkillError, match="no name of a skill"):
+        load_index(skills)
+    shutil.rmtree(skills.with_name("outside"))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +217,14 @@ def test_allowed_tools_is_never_a_grant_and_is_warned_about() -> None:
     assert "grants nothing" in front.warnings[0]
 
 
-@pytest.mark.parametrize("name", ["", "Say", "say hello", "../evil", "a_b", "say--hello", "-x"])
+@pytest.mark.parametrize("name", ["a", "a1", "1-a", "2", "no", "1e5", "x" * 40])
+def test_every_name_of_the_specification_makes_a_skill_that_passes(tmp_path: Path, name: str) -> None:
+    new_skill(tmp_path, name)
+
+    assert check_skills(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["", "Say", "say hello", "../evil", "a_b", "say--hello", "-x", "é", "x" * 65, "a\n"])
 def test_a_name_that_is_none_makes_no_folder(tmp_path: Path, name: str) -> None:
     with pytest.raises(SkillError):
         new_skill(tmp_path, name)

@@ -18,7 +18,7 @@ from placet.errors import SkillError
 _FRONT: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)(.*)\Z", re.DOTALL)
 _KEYS: Final = frozenset({"name", "description", "license", "compatibility", "metadata", "allowed-tools"})
 _NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-MAX_NAME: Final = 64
+_MAX_NAME: Final = 64
 MAX_DESCRIPTION: Final = 1024
 MAX_COMPATIBILITY: Final = 500
 MAX_BODY_LINES: Final = 500
@@ -74,14 +74,20 @@ def read_front_matter(text: str, *, folder: str) -> FrontMatter:
     return FrontMatter(name, description, found[2].strip(), tuple(_warnings(front, found[2])))
 
 
+def is_name(name: object) -> bool:
+    """Return whether the specification takes this as the name of a skill, and so of its folder."""
+    return isinstance(name, str) and len(name) <= _MAX_NAME and _NAME.fullmatch(name) is not None
+
+
 def _check_name(name: Any, folder: str) -> str:
-    if not isinstance(name, str) or len(name) > MAX_NAME or not _NAME.fullmatch(name):
+    if not is_name(name):
         raise SkillError(
-            f"skill {folder!r}: its name {name!r} must be 1 to {MAX_NAME} lower-case letters, digits and single hyphens"
+            f"skill {folder!r}: its name {name!r} must be a text of 1 to {_MAX_NAME} lower-case letters, digits and "
+            "single hyphens"
         )
     if unicodedata.normalize("NFKC", name) != unicodedata.normalize("NFKC", folder):
         raise SkillError(f"skill {folder!r}: its name {name!r} must be the name of its folder")
-    return name
+    return str(name)
 
 
 def _check_text(front: Mapping[str, Any], key: str, folder: str, most: int, *, required: bool) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from placet.errors import SkillError
+from placet.skills.front_matter import is_name
 from placet.skills.skill import Skill, load_skill
 from placet.tools.tool import Tool
 from placet.values.json import canonical
@@ -79,6 +80,9 @@ def read_index(folder: Path) -> list[str]:
     names = form.get("skills")
     if set(form) != {"skills"} or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise SkillError(f"the index {str(path)!r} must say skills = ['name', …] and nothing else")
+    odd = [name for name in names if not is_name(name)]
+    if odd:
+        raise SkillError(f"the index {str(path)!r} names {odd[0]!r}, which is no name of a skill: a folder beside it")
     if len(set(names)) != len(names):
         raise SkillError(f"the index {str(path)!r} names a skill twice")
     unlisted = sorted({found.parent.name for found in folder.glob("*/SKILL.md")} - set(names))

@@ -3,13 +3,15 @@
 from pathlib import Path
 from typing import Final
 
+import yaml
+
 from placet.errors import SkillError
-from placet.skills.front_matter import MAX_NAME
+from placet.skills.front_matter import is_name
 from placet.skills.index import INDEX, drift, load_index, read_index, write_lock
 
 _FILES: Final = {
     "SKILL.md": """---
-name: {name}
+name: {quoted}
 description: Greets a person by name. Use when somebody asks to be greeted.
 ---
 
@@ -113,14 +115,17 @@ def new_skill(folder: Path, name: str) -> Path:
     Raises:
         SkillError: The name is none, or taken, or a skill beside it has drifted: a new one accepts no other.
     """
-    if not name or len(name) > MAX_NAME or not all(part.isalnum() and part.islower() for part in name.split("-")):
+    if not is_name(name):
         raise SkillError(f"not the name of a skill: {name!r}; use lower-case letters, digits and single hyphens")
     there = folder / name
     if there.exists():
         raise SkillError(f"{str(there)!r} exists already")
     names = _names_in(folder)
-    words = {"name": name, "title": name.replace("-", " ").capitalize(), "tool": name.replace("-", "_")}
-    words["module"] = words["tool"]
+    module = name.replace("-", "_")
+    tool = f"skill_{module}" if name[0].isdigit() else module  # no provider takes a tool that begins with a digit
+    quoted = name if yaml.safe_load(name) == name else f'"{name}"'  # YAML would read "no" and "2" as something else
+    title = name.replace("-", " ").capitalize()
+    words = {"name": name, "quoted": quoted, "title": title, "tool": tool, "module": module}
     for file, text in _FILES.items():
         path = there / file.format(**words)
         path.parent.mkdir(parents=True, exist_ok=True)
