@@ -116,6 +116,22 @@ def test_an_index_may_be_a_text() -> None:
     assert said(calls) == [("ping", '{"a": 1}'), ("pong", '{"b": 2}')]
 
 
+def test_what_follows_may_be_numbered_by_its_place() -> None:
+    """Where each call begins at 0 and only its arguments say where it stands."""
+    calls = put_together(
+        [part("get_rate", "", index=0, id="a")], [part(None, '{"city": "Oslo"}', index=0)],
+        [part("get_rate", "", index=0, id="b")], [part(None, '{"city":', index=1)], [part(None, ' "Rome"}', index=1)],
+    )  # fmt: skip
+
+    assert said(calls) == [("get_rate", '{"city": "Oslo"}'), ("get_rate", '{"city": "Rome"}')]
+
+
+def test_an_id_may_stand_in_the_function() -> None:
+    (call,) = put_together([{"index": 0, "function": {"id": "c1", "name": "ping", "arguments": "{}"}}])
+
+    assert (call.id, call.extras) == ("c1", {})
+
+
 @pytest.mark.parametrize("where", [{"index": 0}, {"index": 0, "id": "c"}, {"id": "c"}, {}])
 def test_a_name_may_come_later(where: dict[str, Any]) -> None:
     calls = put_together([part(None, '{"city": "Oslo"}', **where)], [part("get_rate", **where)])
@@ -152,6 +168,21 @@ def test_a_call_whose_arguments_went_elsewhere_does_not_run_without_them(chunks:
 
     assert len(named) == 1
     assert named[0].fault
+
+
+def test_a_call_that_may_have_got_the_arguments_of_a_lost_one_does_not_run() -> None:
+    """Numbered by place, and the beginning of the second of three calls was lost."""
+    fragments = CallFragments(TOOLS)
+    for chunk in (
+        [part("ping", "{}", index=0, id="a")], [part("pong", "", index=0, id="c")],
+        [part(None, '{"of": "b"}', index=1)], [part(None, '{"of": "c"}', index=2)],
+    ):  # fmt: skip
+        fragments.add(chunk)
+
+    assert [(call.name, bool(call.fault)) for call in fragments.close() if call.name] == [
+        ("ping", False),
+        ("pong", True),
+    ]
 
 
 def test_a_whole_call_beside_stray_arguments_is_whole() -> None:

@@ -82,6 +82,8 @@ RUNS: dict[str, tuple[list[dict[str, Any]], int]] = {
                                  {"function_call": {"arguments": TEXT[9:]}}], 1),
     "the whole call twice": ([piece(TEXT, name="wipe", **AT), piece(TEXT, name="wipe", **AT)], 1),
     "another id at the same index": ([*cut(TEXT, index=0, id="a"), *cut(TEXT, index=0, id="b")], 2),
+    "numbered only after the first piece": ([*cut(TEXT, index=0, id="a"), piece("", name="wipe", index=0, id="b"),
+                                             piece(TEXT[:9], index=1), piece(TEXT[9:], index=1)], 2),
     "two at once": ([delta for pair in zip(cut(TEXT, index=0, id="a"), cut(TEXT, index=1, id="b"), strict=True)
                      for delta in pair], 2),
     "two in one chunk, by position": ([{"tool_calls": [one["tool_calls"][0], two["tool_calls"][0]]}
@@ -148,6 +150,15 @@ async def test_what_did_not_come_to_its_end_does_not_run(wire: WireServer, finis
     built, _ = await run(wire, CHAT, events(chunks(cut(TEXT, **AT), finish_reason)))
 
     assert built.received == []
+
+
+async def test_an_end_after_each_piece_ends_nothing(wire: WireServer) -> None:
+    """As some relays send it: a call is what has come when the stream ends."""
+    parts = [{"index": 0, "delta": delta, "finish_reason": "stop"} for delta in cut(TEXT, **AT)]
+
+    built, _ = await run(wire, CHAT, events([chunk(choice) for choice in parts]))
+
+    assert built.received == [HOME]
 
 
 async def test_heartbeats_and_comments_are_nothing(wire: WireServer) -> None:

@@ -56,8 +56,11 @@ class CallIdRule:
         return self.prefix + "".join(letters)
 
 
-OPENAI_CALL_IDS: Final = CallIdRule(re.compile(r"[A-Za-z0-9_-]{1,64}"), "call_", 29)
-"""What Chat Completions and Responses take."""
+OPENAI_CALL_IDS: Final = CallIdRule(re.compile(r"[A-Za-z0-9_-]{1,40}"), "call_", 29)
+"""What Chat Completions takes: OpenAI refuses more than forty characters (camel-ai/camel#2215)."""
+
+RESPONSES_CALL_IDS: Final = CallIdRule(re.compile(r"[A-Za-z0-9_-]{1,64}"), "call_", 29)
+"""What Responses takes."""
 
 ANTHROPIC_CALL_IDS: Final = CallIdRule(re.compile(r"[A-Za-z0-9_-]{1,64}"), "toolu_", 30)
 """What Messages takes."""

@@ -20,7 +20,7 @@ UNNAMED: Final = "the call names no tool; make the call again with the tool's na
 NOT_A_FUNCTION: Final = "only function tools are offered; call one of them by its name"
 
 _KNOWN_KEYS: Final = frozenset({"index", "id", "type", "function"})
-_KNOWN_FUNCTION_KEYS: Final = frozenset({"name", "arguments"})
+_KNOWN_FUNCTION_KEYS: Final = frozenset({"name", "arguments", "id"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def read_fragment(entry: object) -> Fragment:
         extras["function"] = inner
     return Fragment(
         index=_read_index(outer.get("index")),
-        id=_read_name(outer.get("id")),
+        id=_read_name(outer.get("id")) or _read_name(function.get("id")),
         name=_read_name(function.get("name")),
         arguments=arguments if isinstance(arguments, str) else "" if arguments is None else write_text(arguments),
         value=arguments is not None and not isinstance(arguments, str),
@@ -96,6 +96,7 @@ class PartialCall:
         value: Whether the arguments came as a JSON value, so that they are whole.
         extras: What else the server sent, opaque.
         fault: Why the call cannot be known, or None.
+        moved: Whether it stands elsewhere than where it began.
     """
 
     index: int | None
@@ -106,6 +107,7 @@ class PartialCall:
     value: bool = False
     extras: dict[str, Any] = field(default_factory=dict[str, Any])
     fault: str | None = None
+    moved: bool = False
 
     @property
     def arguments(self) -> str:
@@ -194,7 +196,7 @@ class CallFragments:
         """
         if any(call.pieces and not call.name for call in self.calls):
             for call in self.calls:
-                if not call.is_whole():
+                if call.moved or not call.is_whole():
                     call.fault = call.fault or AMBIGUOUS
         return self.calls
 
@@ -210,7 +212,7 @@ class CallFragments:
         if fragment.id:
             return self._find_by_id(fragment)
         if fragment.index is not None:
-            return self._last_at(fragment.index)
+            return self._last_at(fragment.index) or self._find_misnumbered(fragment.index, fragment.name)
         if not self.calls or (fragment.name and place > 1):
             return None
         if unplaced > 1:  # by position, among as many calls as there are fragments
@@ -235,6 +237,18 @@ class CallFragments:
         if fragment.name:  # the id comes late, or a new call begins: it cannot be told
             last.fault = last.fault or CONTRADICTION
         return last
+
+    def _find_misnumbered(self, index: int, name: str) -> PartialCall | None:
+        """Return the open call in whose place a fragment says it stands, where the call began at 0.
+
+        An index is a place by its meaning. Some servers begin each call at 0, and number only
+        what follows (agno-agi/agno#8880).
+        """
+        call = self.calls[index] if 0 < index < len(self.calls) else None
+        if call is None or name or call.index != 0 or call.is_whole():
+            return None
+        call.index, call.moved = index, True
+        return call
 
     def _last_at(self, index: int) -> PartialCall | None:
         return next((call for call in reversed(self.calls) if call.index == index), None)

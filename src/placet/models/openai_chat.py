@@ -65,7 +65,8 @@ class OpenAIChat:
     ) -> None:
         self.name = f"openai:{model}" if base_url is None else f"openai-compatible:{model}@{base_url}"
         self.quirks = find_quirks(quirks, base_url)
-        self.provider = f"openai-chat@{urlsplit(base_url).netloc if base_url else 'api.openai.com'}"
+        # Behind one address there may be models of many vendors, and none reads what another wants back.
+        self.provider = f"openai-chat@{urlsplit(base_url).netloc}/{model}" if base_url else "openai-chat@api.openai.com"
         self._model = model
         self._settings = check_settings(settings or {}, _OURS, self.name)
         self._connection = connect_openai(

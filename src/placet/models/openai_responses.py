@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from placet.agent.fence import FENCE_RULE
-from placet.models.call_ids import OPENAI_CALL_IDS, collect_call_ids
+from placet.models.call_ids import RESPONSES_CALL_IDS, collect_call_ids
 from placet.models.connection import RETRIES
 from placet.models.history import HistoryWriter, write_json
 from placet.models.offers import Offer, OutputForms, json_schema_format, offer_tools
@@ -73,7 +73,7 @@ class OpenAIResponses:
         self._connection = connect_openai(
             "/responses", self.name, base_url=base_url, api_key=api_key, max_retries=max_retries, headers=headers
         )
-        self._history = HistoryWriter(ResponsesHistory(self.provider).write_turn, OPENAI_CALL_IDS, self.provider)
+        self._history = HistoryWriter(ResponsesHistory(self.provider).write_turn, RESPONSES_CALL_IDS, self.provider)
 
     async def answer(self, request: ModelRequest, on_text: OnText | None = None) -> ModelAnswer:
         """Return what the model says; see `placet.ports.ModelClient.answer`.
