@@ -12,7 +12,10 @@ from placet.values.price import Price, charge, find_price, has_price, is_free
 
 def charged(world: World, model: ModelClient, answer: ModelAnswer) -> ModelAnswer:
     """Return an answer with what it costs; one that nobody can count or price says so."""
-    usage = charge(answer.usage, find_price(world.prices, model.name), free=is_free(model.name))
+    free = is_free(model.name)
+    if free and not world.prices:
+        return answer
+    usage = charge(answer.usage, find_price(world.prices, model.name), free=free)
     return answer if usage is answer.usage else replace(answer, usage=usage)
 
 

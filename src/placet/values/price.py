@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Final
 
 from placet.errors import ConfigurationError
@@ -95,6 +96,7 @@ def _priced_id(prices: Mapping[str, Price | None], model: str) -> str:
     return model
 
 
+@lru_cache(maxsize=1024)
 def is_free(model: str) -> bool:
     """Whether nobody charges for a model of this id: the embedded one, a script, a recording."""
     kind, _, rest = model.partition(":")
