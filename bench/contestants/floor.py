@@ -63,12 +63,10 @@ async def parallel_call() -> float:
     return await cpu(batch, 10) / 50
 
 
-async def turn_50() -> float:
-    return (await cpu(lambda: run(60), 5) - await cpu(lambda: run(40), 5)) / 20
-
-
-async def turn_400() -> float:
-    return (await cpu(lambda: run(410), 5) - await cpu(lambda: run(390), 5)) / 20
+async def turn_ratio() -> float:
+    return (await cpu(lambda: run(410), 5) - await cpu(lambda: run(390), 5)) / (
+        await cpu(lambda: run(60), 5) - await cpu(lambda: run(40), 5)
+    )
 
 
 if __name__ == "__main__":
@@ -77,7 +75,6 @@ if __name__ == "__main__":
             "one_call": one_call,
             "next_call": next_call,
             "parallel_call": parallel_call,
-            "turn_50": turn_50,
-            "turn_400": turn_400,
+            "turn_ratio": turn_ratio,
         }
     )

@@ -5,19 +5,20 @@ killed process, not a power cut), `intent` the same with a write, whose intent i
 and whose outcome after it (FULL).
 """
 
-import asyncio
+import json
 import sys
 import tempfile
 from pathlib import Path
 
 from pydantic import BaseModel
 
-from bench.contestants.serving import cpu, serve
+from bench.contestants.looping import Run, mark, measures_of
+from bench.contestants.serving import serve
 from placet import Agent, AgentDefinition, Budget, Principal, Tool, tool
-from placet.models.scripted import ScriptedModel
-from placet.ports import Store
+from placet.ports import Finish, ModelAnswer, ModelRequest, OnText, Store
 from placet.stores.memory import MemoryStore
 from placet.stores.sqlite import SqliteStore
+from placet.values.call import ToolCall
 
 KIND = sys.argv[1] if len(sys.argv) > 1 else "memory"
 CLERK = Principal("s1", roles={"support"})
@@ -42,7 +43,6 @@ def make_tool(name: str) -> Tool:
     return tool(effect="read", roles={"support"}, name=name)(check_stock)
 
 
-TOOLS = [make_tool("check_stock")]
 FOLDER = tempfile.TemporaryDirectory(prefix="placet-bench-")
 _stores = 0
 
@@ -55,85 +55,53 @@ def make_store() -> Store:
     return SqliteStore(Path(FOLDER.name) / f"{_stores}.db", key=b"k" * 32)
 
 
-def make_agent(model: ScriptedModel, tools: list[Tool] | None = None) -> Agent:
+class Scripted:
+    """Plays a script, from its first answer again for each question."""
+
+    name, writes_prose = "scripted:bench", True
+
+    def __init__(self, turns: list[int]) -> None:
+        self.turns = turns
+        self.turn = 0
+
+    async def answer(self, _: ModelRequest, on_text: OnText | None = None) -> ModelAnswer:  # noqa: ARG002 - the port's
+        mark()
+        turn, self.turn = self.turn, self.turn + 1
+        if turn >= len(self.turns):
+            self.turn = 0
+            return ModelAnswer(text="Temos 47 unidades.")
+        return ModelAnswer(
+            calls=tuple(
+                # Writes of one turn differ, or the ledger would rightly hold them back while one of them runs.
+                ToolCall(f"call_{turn}_{n}", "check_stock", json.dumps({"product": "arroz", "limit": 5 + n}))
+                for n in range(self.turns[turn])
+            ),
+            finish=Finish.CALLS,
+        )
+
+
+_agents: list[Agent] = []
+
+
+def make(turns: list[int], tools: int) -> Run:
     budget = Budget(turns=TURNS, calls=TURNS * 50, parallel=50, output_bytes=10_000_000, seconds=3600)
     definition = AgentDefinition(name="bench", prompt="You answer questions about stock.", budget=budget)
-    return Agent(definition, tools=tools or TOOLS, model=model, store=make_store(), secret=b"s" * 32)
+    names = ["check_stock", *(f"t{number}" for number in range(tools - 1))]
+    agent = Agent(
+        definition,
+        tools=[make_tool(name) for name in names],
+        model=Scripted(turns),
+        store=make_store(),
+        secret=b"s" * 32,
+    )
+    _agents.append(agent)
+    return lambda: agent.ask("how much rice?", principal=CLERK)
 
 
-def script(calls: int, times: int) -> ScriptedModel:
-    model = ScriptedModel()
-    for _ in range(times):
-        for number in range(calls):
-            # A write is never the same twice, or the ledger would rightly hold it back while it runs.
-            model.calls("check_stock", product="arroz", limit=5 if KIND != "intent" else number)
-        model.says("Temos 47 unidades.")
-    return model
-
-
-async def runs(calls: int, times: int, tools: list[Tool] | None = None) -> float:
-    agent = make_agent(script(calls, times + 1), tools)
-    await agent.ask("how much rice?", principal=CLERK)
-    try:
-        return await cpu(lambda: agent.ask("how much rice?", principal=CLERK), times)
-    finally:
-        await agent.close()
-
-
-async def one_call() -> float:
-    return await runs(1, 50)
-
-
-async def next_call() -> float:
-    return (await runs(50, 6) - await runs(1, 6)) / 49
-
-
-async def parallel_call() -> float:
-    times = 5
-    model = ScriptedModel()
-    for _ in range(times + 1):
-        model.calls_all([("check_stock", {"product": "arroz", "limit": number}) for number in range(50)]).says("ok")
-    agent = make_agent(model)
-    await agent.ask("how much rice?", principal=CLERK)
-    try:
-        return await cpu(lambda: agent.ask("how much rice?", principal=CLERK), times) / 50
-    finally:
-        await agent.close()
-
-
-async def turn_50() -> float:
-    return (await runs(60, 3) - await runs(40, 3)) / 20
-
-
-async def turn_400() -> float:
-    return (await runs(410, 3) - await runs(390, 3)) / 20
-
-
-async def tools_10() -> float:
-    return await runs(1, 50, [*TOOLS, *[make_tool(f"t{number}") for number in range(9)]])
-
-
-async def tools_1000() -> float:
-    return await runs(1, 50, [*TOOLS, *[make_tool(f"t{number}") for number in range(999)]])
-
-
-async def thousand_runs() -> float:
-    agent = make_agent(script(3, 1000))
-    try:
-        return await cpu(lambda: asyncio.gather(*[agent.ask("how much rice?", principal=CLERK) for _ in range(1000)]))
-    finally:
-        await agent.close()
+async def close() -> None:
+    while _agents:
+        await _agents.pop().close()
 
 
 if __name__ == "__main__":
-    serve(
-        {
-            "one_call": one_call,
-            "next_call": next_call,
-            "parallel_call": parallel_call,
-            "turn_50": turn_50,
-            "turn_400": turn_400,
-            "tools_10": tools_10,
-            "tools_1000": tools_1000,
-        }
-    )
+    serve(measures_of(make, close))
