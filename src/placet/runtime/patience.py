@@ -1,8 +1,10 @@
 """See a thing through: await what must come to its end although the caller was cancelled meanwhile."""
 
 import asyncio
-from collections.abc import Awaitable
-from typing import TypeVar
+import types
+from collections.abc import Awaitable, Callable, Generator
+from contextvars import Context
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -12,13 +14,62 @@ async def see_through(work: Awaitable[T]) -> T:
 
     The cancelling is not lost: it stays pending on the task, and `was_interrupted` tells.
     """
-    task = asyncio.ensure_future(work)
-    while not task.done():
+    future: asyncio.Future[T] = asyncio.ensure_future(work)
+    while not future.done():
         try:
-            await asyncio.wait({task})
+            await wait_for_end(future)
         except asyncio.CancelledError:
             continue
-    return task.result()
+    return future.result()
+
+
+@types.coroutine
+def wait_for_end(future: "asyncio.Future[Any]") -> Generator[Any, Any, None]:
+    """Wait until a future or task is done, however it ends; a caller that is cancelled leaves it alone.
+
+    Raises:
+        asyncio.CancelledError: The caller was cancelled. It is told when the future is done, not before.
+    """
+    if not future.done():
+        yield _Waited(future)
+
+
+class _Waited:
+    """Stands for a future before the task that waits for it: to cancel this cancels nothing.
+
+    It is what asyncio takes for a future (PEP 492's and asyncio's own protocol of
+    `_asyncio_future_blocking`), and so needs neither a task nor another turn of the loop.
+    """
+
+    __slots__ = ("_asyncio_future_blocking", "_future", "_wake")
+
+    def __init__(self, future: "asyncio.Future[Any]") -> None:
+        self._asyncio_future_blocking = True
+        self._future = future
+        self._wake: Callable[[Any], object] = _nobody
+
+    def get_loop(self) -> asyncio.AbstractEventLoop:
+        """Return the loop of the future."""
+        return self._future.get_loop()
+
+    def add_done_callback(self, wake: Callable[[Any], object], *, context: Context | None = None) -> None:
+        """Note whom to wake, and wake them when the future is done."""
+        self._wake = wake
+        self._future.add_done_callback(self._done, context=context)
+
+    def _done(self, _: object) -> None:
+        self._wake(self)
+
+    def cancel(self, msg: object = None) -> bool:  # noqa: ARG002 - as asyncio calls it
+        """Cancel nothing; the task that waits is told once it wakes."""
+        return False
+
+    def result(self) -> None:
+        """Return nothing: whoever waits looks at the future."""
+
+
+def _nobody(_: object) -> None:
+    """Wake nobody."""
 
 
 def was_interrupted() -> bool:

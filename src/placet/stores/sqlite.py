@@ -194,14 +194,16 @@ class SqliteStore:
     async def close_run(
         self, lease: Lease, status: RunStatus, snapshot: str, entries: Sequence[AuditEntry], at: datetime
     ) -> None:
-        """Store that a run has ended, and give the lease back. Durable.
+        """Store that a run has ended, and give the lease back.
+
+        After a power cut it may have to be closed again: whoever resumes the run finds in the ledger what it did.
 
         Raises:
             LeaseLostError: Somebody else owns the run; nothing was stored.
             StoreError: Nothing was stored.
         """
         await self._now().writer.submit(
-            lambda transaction: sqlite_runs.close_run(transaction, lease, status, snapshot, entries, at), durable=True
+            lambda transaction: sqlite_runs.close_run(transaction, lease, status, snapshot, entries, at)
         )
 
     async def claim_run(self, run_id: str, owner: str, at: datetime, ttl: timedelta) -> tuple[Lease, StoredRun] | None:
