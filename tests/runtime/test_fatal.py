@@ -1,17 +1,23 @@
 """A tool that ends the run: what has its intent stored is seen through, the rest is cancelled and awaited."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
+import pytest
+
+from placet.agent.definition import AgentDefinition
 from placet.errors import FatalToolError
 from placet.models.scripted import ScriptedModel
 from placet.runtime.sinks import ListSink
 from placet.tools.context import Context
 from placet.tools.tool import tool
+from placet.values.approval import Approval
 from placet.values.audit import AuditKind
 from placet.values.message import ToolMessage
-from placet.values.outcome import Stopped
+from placet.values.outcome import Stopped, Waiting
 from placet.values.run import StopReason
-from tests.runtime.conftest import CLERK, MakeAgent, Office
+from tests.runtime.conftest import BOSS, CLERK, MakeAgent, Office
+from tests.runtime.doors import ask_inner
 
 
 @tool(effect="write", roles={"support"}, waiver="a test")
@@ -58,3 +64,83 @@ async def test_a_fatal_tool_ends_the_run_and_a_siblings_stored_intent_is_awaited
     assert "vault" not in repr(outcome)
     assert any("vault" in entry.body for entry in heard.entries)
     assert len(model.requests) == 1
+
+
+async def by_loop(make_agent: MakeAgent, model: ScriptedModel) -> object:
+    return await make_agent(model.calls("end_it").says("never"), tools=[end_it]).ask("Go", principal=CLERK)
+
+
+async def by_stream(make_agent: MakeAgent, model: ScriptedModel) -> object:
+    agent = make_agent(model.calls("end_it").says("never"), tools=[end_it])
+    return [event async for event in agent.stream("Go", principal=CLERK)]
+
+
+async def by_call(make_agent: MakeAgent, model: ScriptedModel) -> object:
+    return await make_agent(model, tools=[end_it]).call("end_it", {}, principal=CLERK)
+
+
+async def by_call_with_a_key(make_agent: MakeAgent, model: ScriptedModel) -> object:
+    return await make_agent(model, tools=[end_it]).tools.execute("end_it", {}, CLERK, key="k1")
+
+
+async def by_nested_run(make_agent: MakeAgent, model: ScriptedModel) -> object:
+    inner = make_agent(model.calls("end_it").says("never"), definition=AgentDefinition(name="inner"), tools=[end_it])
+    outer_model = ScriptedModel().calls("ask_inner").says("never")
+    outcome = await make_agent(outer_model, tools=[ask_inner()], agents=[inner]).ask("Go", principal=CLERK)
+    return outcome, outer_model.requests
+
+
+async def test_a_nested_run_that_a_fatal_tool_has_ended_is_a_value_for_the_tool_that_started_it(
+    make_agent: MakeAgent,
+) -> None:
+    seen: list[object] = []
+
+    @tool(effect="read", roles={"support"}, timeout=30)
+    async def ask(context: Context[Office]) -> str:
+        """Ask the inner agent."""
+        outcome = await context.runtime.run("inner", "Go")
+        seen.append(outcome)
+        raise FatalToolError("and so is this run")
+
+    inner_model = ScriptedModel().calls("end_it").says("never")
+    inner = make_agent(inner_model, definition=AgentDefinition(name="inner"), tools=[end_it])
+    outer = make_agent(ScriptedModel().calls("ask").says("never"), tools=[ask], agents=[inner])
+
+    outcome = await outer.ask("Go", principal=CLERK)
+
+    (nested,) = seen
+    assert isinstance(nested, Stopped)
+    assert isinstance(outcome, Stopped)
+    assert (nested.reason, outcome.reason) == (StopReason.FATAL, StopReason.FATAL)
+
+
+async def by_approval(make_agent: MakeAgent, model: ScriptedModel) -> object:
+    asking = tool(
+        effect="read",
+        roles={"support"},
+        name="end_it",
+        description="End.",
+        approval=Approval.always(approvers={"finance"}),
+    )(end_it_at_once)
+    agent = make_agent(model.calls("end_it").says("never"), tools=[asking])
+    waiting = await agent.ask("Go", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+    return await agent.approve(waiting.approvals[0].token, by=BOSS)
+
+
+async def end_it_at_once() -> str:
+    raise FatalToolError("the vault is open")
+
+
+@pytest.mark.parametrize("door", [by_loop, by_stream, by_call, by_call_with_a_key, by_nested_run, by_approval])
+async def test_what_a_fatal_error_says_is_in_the_audit_log_alone(
+    make_agent: MakeAgent, heard: ListSink, door: Callable[[MakeAgent, ScriptedModel], Awaitable[object]]
+) -> None:
+    model = ScriptedModel()
+
+    told = await door(make_agent, model)
+
+    assert "vault" not in repr(told)
+    assert "vault" not in repr(model.requests)
+    assert len(model.requests) <= 1
+    assert [entry.tool for entry in heard.entries if "vault" in entry.body] == ["end_it"]
