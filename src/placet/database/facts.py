@@ -71,6 +71,10 @@ class Facts:
         values: Every parameterless function that is written as a keyword (`CURRENT_USER`).
         largest_value: How many characters the largest value of the query may hold, as far as
             the text can tell; a column counts as `placet.database.growth.COLUMN_SIZE`.
+        largest_tree: How many nodes the query comes to, when each name for an expression is
+            replaced by it; 0 when they are few in any case.
+        long_searches: Where one collection is looked for in another, or a text in a text that is
+            too long for it, as characters.
     """
 
     statements: tuple[str, ...]
@@ -86,6 +90,8 @@ class Facts:
     samples: tuple[NameUse, ...] = ()
     values: tuple[NameUse, ...] = ()
     largest_value: int = 0
+    largest_tree: int = 0
+    long_searches: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,27 @@ from postgast import pg_query_pb2 as pb
 from postgast.walk import unwrap_node
 
 from placet.database.facts import Argument, Facts, Measure, NameUse, Unparsable
-from placet.database.growth import BUILDERS, largest_value
+from placet.database.growth import (
+    BUILDERS,
+    COLLECTING,
+    COLLECTING_NODES,
+    CONTAINING,
+    LIKE,
+    PATHS,
+    SEARCHING,
+    STAR,
+    Growth,
+    measure_growth,
+)
 from placet.database.nesting import measure
 
 _Scope: TypeAlias = frozenset[str]
 
 _FEW_BUILDERS: Final = 6
 """So few concatenations cannot build what matters: 2 to the 6th times the text of a query."""
+_FEW_NODES: Final = 100_000
+"""What a query may come to without being sized, if every name were replaced by what it stands for."""
+_MATCHING: Final = LIKE | CONTAINING | PATHS
 
 
 class PostgastParser:
@@ -66,6 +80,12 @@ class _Reader:
         self._nodes: dict[str, int] = {}
         self._uses: dict[str, list[NameUse]] = {}
         self._builders = 0
+        self._selects = 0
+        self._names = 0
+        self._count = 0
+        self._stars = 0
+        self._collects = False
+        self._searches = False
         self._visits: dict[str, Callable[[Any, _Scope], None]] = {
             "SelectStmt": self._visit_select,
             "RangeVar": self._visit_relation,
@@ -88,22 +108,33 @@ class _Reader:
         first = tree.stmts[0] if statements else pb.RawStmt()
         end = first.stmt_location + first.stmt_len if first.stmt_len else len(self._sql.encode())
         single = statements[0] if len(statements) == 1 else None
-        sizes = isinstance(single, pb.SelectStmt) and self._builders > _FEW_BUILDERS
+        growth = measure_growth(single) if isinstance(single, pb.SelectStmt) and self._may_grow() else Growth()
         used = {kind: tuple(uses) for kind, uses in self._uses.items()}
         return Facts(
             statements=tuple(type(statement).__name__ for statement in statements),
             end=self._place(end),
             nodes=self._nodes,
-            largest_value=largest_value(single) if sizes and isinstance(single, pb.SelectStmt) else 0,
+            largest_value=growth.largest,
+            largest_tree=growth.tree,
+            long_searches=tuple(self._place(max(0, location)) for location in growth.searches),
             **used,
         )
 
+    def _may_grow(self) -> bool:
+        """Return whether sizes have to be looked at: most queries are small in any case."""
+        levels = max(1, self._selects - 1)
+        nodes = self._count * max(1.0, self._names / levels) ** levels if self._selects > 1 else 0
+        nodes = max(nodes, self._count * STAR**self._stars)
+        return self._builders > _FEW_BUILDERS or (self._collects and self._searches) or nodes > _FEW_NODES
+
     def _visit(self, node: Message, scope: _Scope) -> None:
         name = type(node).__name__
+        self._count += 1
         if name == "Node" and not node.ByteSize():  # a null pointer, as in DISTINCT without ON
             return
         if name not in self._nodes:
             self._nodes[name] = self._place(max(0, getattr(node, "location", 0)))
+        self._collects |= name in COLLECTING_NODES
         visit = self._visits.get(name)
         if visit is not None:
             visit(node, scope)
@@ -126,6 +157,8 @@ class _Reader:
         See https://www.postgresql.org/docs/current/sql-select.html#SQL-WITH: without RECURSIVE
         a body sees the names before it, with RECURSIVE all; the query itself sees all.
         """
+        self._selects += 1
+        self._collects |= select.with_clause.recursive
         if select.HasField("with_clause"):
             self._nodes.setdefault("WithClause", 0)
             names = frozenset(item.common_table_expr.ctename for item in select.with_clause.ctes)
@@ -137,6 +170,7 @@ class _Reader:
         self._visit_fields(select, scope, frozenset({"with_clause"}))
 
     def _visit_relation(self, relation: pb.RangeVar, scope: _Scope) -> None:
+        self._names += 1
         is_bare = not (relation.schemaname or relation.catalogname)
         if not (is_bare and relation.relname in scope):
             parts = (relation.catalogname, relation.schemaname, relation.relname)
@@ -145,7 +179,9 @@ class _Reader:
 
     def _visit_call(self, call: pb.FuncCall, scope: _Scope) -> None:
         parts = _texts(call.funcname)
-        self._builders += parts[-1] in BUILDERS
+        self._builders += BUILDERS.get(parts[-1], 0)
+        self._collects |= parts[-1] in COLLECTING
+        self._searches |= parts[-1] in SEARCHING or parts[-1].startswith(("jsonb_path", "ts_rank"))
         self._use("functions", parts, call.location, [_argument(item) for item in call.args])
         self._visit_fields(call, scope, frozenset({"funcname"}))
 
@@ -159,12 +195,14 @@ class _Reader:
     def _visit_operator(self, expression: pb.A_Expr, scope: _Scope) -> None:
         parts = _texts(expression.name)
         self._builders += parts[-1:] == ("||",)
+        self._searches |= parts[-1] in _MATCHING if parts else False
         if len(parts) > 1 or parts == ("^",):
             sides = [_argument(expression.lexpr), _argument(expression.rexpr)]
             self._use("operators", parts, expression.location, sides)
         self._visit_fields(expression, scope, frozenset({"name"}))
 
     def _visit_sub_link(self, link: pb.SubLink, scope: _Scope) -> None:
+        self._collects |= link.sub_link_type == pb.ARRAY_SUBLINK
         if len(link.oper_name) > 1:
             self._use("operators", _texts(link.oper_name), link.location)
         self._visit_fields(link, scope, frozenset({"oper_name"}))
@@ -179,6 +217,7 @@ class _Reader:
         self._visit_fields(collation, scope, frozenset({"collname"}))
 
     def _visit_column(self, column: pb.ColumnRef, scope: _Scope) -> None:
+        self._names += 1
         parts = _texts(column.fields)
         is_row = column.fields[-1].HasField("a_star")
         if len(parts) + is_row > 2:
@@ -189,6 +228,7 @@ class _Reader:
 
     def _visit_indirection(self, indirection: pb.A_Indirection, scope: _Scope) -> None:
         for item in indirection.indirection:
+            self._stars += item.HasField("a_star")
             if item.HasField("string"):
                 location = getattr(unwrap_node(indirection.arg), "location", 0)
                 self._use("notations", ("", item.string.sval), location)

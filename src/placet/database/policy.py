@@ -123,6 +123,9 @@ LONGEST_SERIES: Final = 100_000
 LARGEST_VALUE: Final = 10_000_000
 """Characters of a value that a query may build, as `placet.database.growth` counts them."""
 
+LARGEST_TREE: Final = 100_000
+"""Nodes of a query, when each name for an expression is replaced by it: what the planner does."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:

@@ -10,7 +10,17 @@ from placet.database.answer import Fix
 from placet.database.facts import Facts, NameUse
 from placet.database.hints import construct_hint, function_hint
 from placet.database.objection import Objection
-from placet.database.policy import FUNCTIONS, LARGEST_LENGTH, LARGEST_VALUE, NODES, SAMPLES, TYPES, VALUES, Policy
+from placet.database.policy import (
+    FUNCTIONS,
+    LARGEST_LENGTH,
+    LARGEST_TREE,
+    LARGEST_VALUE,
+    NODES,
+    SAMPLES,
+    TYPES,
+    VALUES,
+    Policy,
+)
 from placet.database.relation import OpenData, Relation, nearest
 from placet.database.sizes import POWER, is_bounded_power, is_small, size_problem
 
@@ -136,6 +146,23 @@ def builds_bounded_values(facts: Facts, _data: OpenData, _policy: Policy) -> Ite
         yield Objection("too_large", message, Fix.NARROW)
 
 
+def expands_boundedly(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
+    """No expression and no `WITH` is repeated so often that planning alone would fill the memory."""
+    if facts.largest_tree > LARGEST_TREE:
+        message = "the query repeats its own parts again and again; it would become too large"
+        yield Objection(
+            "too_large", message, Fix.NARROW, "write WITH … AS MATERIALIZED, and use each name once or twice"
+        )
+
+
+def searches_for_short_texts(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
+    """Nothing that was collected from rows is searched for something as long: no cancellation ends that."""
+    for position in facts.long_searches:
+        message = "one collection is compared with another, or a long text is looked for"
+        hint = "write out what is looked for, in few characters; compare rows by a join"
+        yield Objection("too_large", message, Fix.SQL, hint, position)
+
+
 RULES: Final[tuple[Rule, ...]] = (
     is_one_query,
     has_known_nodes,
@@ -146,4 +173,6 @@ RULES: Final[tuple[Rule, ...]] = (
     calls_nothing_by_a_dot,
     samples_plainly,
     builds_bounded_values,
+    expands_boundedly,
+    searches_for_short_texts,
 )
