@@ -1,5 +1,7 @@
 """A tool from a class: its constructor is injected, its `execute` runs."""
 
+import dataclasses
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -7,12 +9,11 @@ import pytest
 
 from placet.errors import ToolDefinitionError
 from placet.tools.context import Context, NestedRuns, RuntimePort
-from placet.tools.parameters import Injected, Input
 from placet.tools.tool import Tool, tool
 from placet.tools.toolset import Toolset
 from placet.values.principal import EVERYONE
 from tests.tools.cases import CONTEXT
-from tests.tools.test_tool import Refund, finish, run
+from tests.tools.test_tool import finish, run
 
 
 class Folder:
@@ -97,17 +98,24 @@ def test_descriptions_of_parameters_come_from_execute() -> None:
     assert properties["words"]["description"] == "What to look for."
 
 
-def test_parameters_of_execute_are_resolved_in_any_order() -> None:
-    @tool(effect="read", roles={EVERYONE})
-    class Pay:
-        """Pay."""
+PARAMETERS = ("folder: Injected[Folder]", "context: Context[Any]", "what: Input[Refund]", "state: State[dict]")
 
-        def execute(self, folder: Injected[Folder], context: Context[Any], what: Input[Refund]) -> str:
-            return f"{folder.root} {context.principal.id} {what.order}"
 
-    (made,) = Toolset([Pay], providers={Folder: Folder(Path("/"))})
+@pytest.mark.parametrize("order", [*permutations(PARAMETERS)], ids=lambda order: " ".join(part[:2] for part in order))
+def test_parameters_of_execute_are_resolved_in_any_order(order: tuple[str, ...]) -> None:
+    source = (
+        "@tool(effect='read', roles={EVERYONE}, description='Pay.')\nclass Pay:\n"
+        f"    def execute(self, {', '.join(order)}) -> str:\n"
+        "        return f'{folder.root} {context.principal.id} {what.order} {state}'"
+    )
+    names = {**globals(), "__name__": __name__}
+    exec(source, names)  # noqa: S102 - written out for each order
+    (made,) = Toolset([names["Pay"]], providers={Folder: Folder(Path("/"))})
+    properties: Any = made.spec.input_schema["properties"]
 
-    assert run(made, '{"order": "A-1"}') == "/ u1 A-1"
+    assert list(properties) == ["order", "cents"]
+    context = dataclasses.replace(CONTEXT, state={"day": 1})
+    assert run(made, '{"order": "A-1"}', context=context) == "/ u1 A-1 {'day': 1}"
 
 
 def test_an_undecorated_class_is_refused() -> None:
