@@ -9,11 +9,12 @@ import pytest
 
 from placet.errors import ToolDefinitionError
 from placet.tools.context import Context, NestedRuns, RuntimePort
+from placet.tools.parameters import Injected, Input, State
 from placet.tools.tool import Tool, tool
 from placet.tools.toolset import Toolset
 from placet.values.principal import EVERYONE
 from tests.tools.cases import CONTEXT
-from tests.tools.test_tool import finish, run
+from tests.tools.test_tool import Refund, finish, run
 
 
 class Folder:
@@ -108,7 +109,8 @@ def test_parameters_of_execute_are_resolved_in_any_order(order: tuple[str, ...])
         f"    def execute(self, {', '.join(order)}) -> str:\n"
         "        return f'{folder.root} {context.principal.id} {what.order} {state}'"
     )
-    names = {**globals(), "__name__": __name__}
+    marks = {"Injected": Injected, "Input": Input, "State": State, "Context": Context, "Refund": Refund}
+    names = {**globals(), **marks, "__name__": __name__}
     exec(source, names)  # noqa: S102 - written out for each order
     (made,) = Toolset([names["Pay"]], providers={Folder: Folder(Path("/"))})
     properties: Any = made.spec.input_schema["properties"]
