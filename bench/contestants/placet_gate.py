@@ -55,6 +55,9 @@ def make_store() -> Store:
     return SqliteStore(Path(FOLDER.name) / f"{_stores}.db", key=b"k" * 32)
 
 
+ARGUMENTS = [json.dumps({"product": "arroz", "limit": 5 + n}) for n in range(50)]
+
+
 class Scripted:
     """Plays a script, from its first answer again for each question."""
 
@@ -73,7 +76,7 @@ class Scripted:
         return ModelAnswer(
             calls=tuple(
                 # Writes of one turn differ, or the ledger would rightly hold them back while one of them runs.
-                ToolCall(f"call_{turn}_{n}", "check_stock", json.dumps({"product": "arroz", "limit": 5 + n}))
+                ToolCall(f"call_{turn}_{n}", "check_stock", ARGUMENTS[n])
                 for n in range(self.turns[turn])
             ),
             finish=Finish.CALLS,

@@ -13,10 +13,10 @@ def next_action(run: Run) -> Action:
     if run.status in (RunStatus.DONE, RunStatus.STOPPED):
         return Stop(run.stop)
     if run.planned:
-        open_calls = tuple(planned for planned in run.planned if planned.result is None)
-        ready = tuple(planned for planned in open_calls if not planned.waits_for)
+        open_calls = [planned for planned in run.planned if planned.result is None]
+        ready = [planned for planned in open_calls if not planned.waits_for]
         if ready:
-            return InvokeTools(ready)
+            return InvokeTools(tuple(ready))
         return Wait(tuple(approval_id for planned in open_calls for approval_id in planned.waits_for))
     last = run.transcript[-1] if len(run.transcript) else None
     if isinstance(last, AssistantMessage) and not last.paused:

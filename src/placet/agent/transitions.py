@@ -26,20 +26,20 @@ def answered(run: Run, message: AssistantMessage, usage: Usage, seconds: float |
     runs: which of twenty calls are the three that run must not depend on which is fastest.
     """
     left = run.budget.calls - run.calls - run.nested_calls
-    planned = tuple(
+    planned = [
         PlannedCall(index, call, None if index < left else _over_budget(run, call.id))
         for index, call in enumerate(message.calls)
-    )
+    ]
     after = run.changed(
         transcript=run.transcript.append(message),
         turn=run.turn + 1,
         calls=run.calls + len(planned),
-        planned=planned,
+        planned=tuple(planned),
         children={},  # those of the turn before have been answered
         usage=run.usage + usage,
         seconds=run.seconds if seconds is None else seconds,
     )
-    return _completed(after) if planned and left <= 0 else after
+    return _completed(after, after.planned) if planned and left <= 0 else after
 
 
 def _over_budget(run: Run, call_id: str) -> ToolResult:
@@ -56,11 +56,11 @@ def invoked(run: Run, results: Mapping[int, ToolResult]) -> Run:
 
     Once every call has one, the results become one message, in call order.
     """
-    planned = tuple(
+    planned = [
         PlannedCall(call.index, call.call, results[call.index]) if call.index in results else call
         for call in run.planned
-    )
-    return _completed(run.changed(planned=planned))
+    ]
+    return _completed(run, tuple(planned))
 
 
 def awaiting(run: Run, approvals: Mapping[int, str]) -> Run:
@@ -132,12 +132,12 @@ def stopped(run: Run, reason: StopReason, text: str, seconds: float) -> Run:
     return run.changed(status=RunStatus.STOPPED, stop=reason, text=text, seconds=seconds)
 
 
-def _completed(run: Run) -> Run:
-    results = [call.result for call in run.planned]
-    if not results or any(result is None for result in results):
-        return run
-    known = tuple(result for result in results if result is not None)
-    message = ToolMessage(_within(known, run.budget.output_bytes))
+def _completed(run: Run, planned: tuple[PlannedCall, ...]) -> Run:
+    """Return the run with these calls, or with the message of their results once each has one."""
+    known = [call.result for call in planned if call.result is not None]
+    if not known or len(known) < len(planned):
+        return run.changed(planned=planned)
+    message = ToolMessage(_within(tuple(known), run.budget.output_bytes))
     return run.changed(transcript=run.transcript.append(message), planned=())
 
 
@@ -146,7 +146,7 @@ def _within(results: tuple[ToolResult, ...], cap: int) -> tuple[ToolResult, ...]
 
     Small results stay whole; large ones share what is left in equal parts.
     """
-    if sum(len(result.content) for result in results) * 4 <= cap:
+    if sum([len(result.content) for result in results]) * 4 <= cap:
         return results
     sizes = [len(result.content.encode("utf-8", "replace")) for result in results]
     if sum(sizes) <= cap:

@@ -75,7 +75,8 @@ class Gate:
                 return _broken(check, repr(error))
             match decision:
                 case Allow():
-                    permit = _named(permit, decision)
+                    if decision.rule:
+                        permit = _named(permit, decision)
                 case Deny():
                     return decision
                 case NeedsApproval():
@@ -88,10 +89,8 @@ class Gate:
         return doubt or permit
 
 
-def _named(permit: Allow | None, more: Allow) -> Allow | None:
+def _named(permit: Allow | None, more: Allow) -> Allow:
     """Return the permit with one more rule to its name."""
-    if not more.rule:
-        return permit
     return more if permit is None else Allow(f"{more.rule}, {permit.rule}")
 
 

@@ -246,7 +246,9 @@ KINDS: Final[dict[str, tuple[Finder, str]]] = {
 """Each kind's finder, and what a text must hold for it to be worth asking. Earlier kinds win where two overlap."""
 
 _MAY_HOLD: Final = {kind: prefilter(pattern) for kind, (_, pattern) in KINDS.items()}
-may_hold_personal: Final = prefilter("|".join(pattern for _, pattern in KINDS.values()))
+PERSONAL_STARTS: Final = "|".join(pattern for _, pattern in KINDS.values())
+"""What a text must hold for it to be worth looking for personal data of any kind."""
+may_hold_personal: Final = prefilter(PERSONAL_STARTS)
 """Whether a text may hold personal data of any kind."""
 
 

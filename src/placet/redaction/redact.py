@@ -2,15 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
 from placet.errors import ConfigurationError
 from placet.redaction.keys import Secrecy
 from placet.redaction.named import REDACTED, hide_named
-from placet.redaction.pack import KINDS, hide_personal, may_hold_personal
-from placet.redaction.shapes import hide_secrets, may_hold_secret
+from placet.redaction.pack import KINDS, PERSONAL_STARTS, hide_personal, may_hold_personal
+from placet.redaction.prefilter import prefilter
+from placet.redaction.shapes import SECRET_STARTS, hide_secrets, may_hold_secret
 from placet.redaction.walk import Rules
 from placet.values.json import Json
 
@@ -21,6 +22,15 @@ _SHORT: Final = 6
 _ASCII_ESCAPE: Final = re.compile(r"\\u00[2-7]")
 """A letter of a name in disguise: `pass\\u0077ord`."""
 _write = json.JSONEncoder(separators=(",", ":")).encode
+
+
+_PREFILTERS: Final[dict[tuple[bool, bool], Callable[[str], bool]]] = {
+    (True, True): prefilter(f"{SECRET_STARTS}|{PERSONAL_STARTS}"),
+    (True, False): may_hold_secret,
+    (False, True): may_hold_personal,
+    (False, False): lambda _: False,
+}
+"""By whether patterns and whether personal data are looked for: one pass over a text for both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +56,7 @@ class Redactor:
     _all: Rules = field(init=False, repr=False, compare=False)
     _declared: Rules = field(init=False, repr=False, compare=False)
     _ascii: bool = field(init=False, repr=False, compare=False)
+    _may_hold: Callable[[str], bool] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         unknown = sorted(self.personal - KINDS.keys())
@@ -59,6 +70,7 @@ class Redactor:
         object.__setattr__(self, "_leaves", frozenset(name.rpartition(".")[2] for name in lowered))
         object.__setattr__(self, "_all", Rules(names, paths, self._hide_within, self.patterns, self.personal))
         object.__setattr__(self, "_declared", Rules(names, paths, self._hide_declared_within))
+        object.__setattr__(self, "_may_hold", _PREFILTERS[self.patterns, bool(self.personal)])
         object.__setattr__(self, "_ascii", all(name.isascii() for name in lowered))
 
     def value(self, value: Json) -> Json:
@@ -73,7 +85,7 @@ class Redactor:
 
         A text that is no JSON, because it was cut or made up, is redacted as free text.
         """
-        if (self.patterns and may_hold_secret(text)) or (self.personal and may_hold_personal(text)):
+        if self._may_hold(text):
             rules = self._all
         elif self._leaves and self._may_hold_declared(text):
             rules = self._declared
@@ -100,11 +112,7 @@ class Redactor:
             text = _hide_known(text, secret)
         if text.startswith(("{", "[")):
             return self.json_text(text)
-        if (
-            (self.patterns and may_hold_secret(text))
-            or (self._leaves and self._may_hold_declared(text))
-            or (self.personal and may_hold_personal(text))
-        ):
+        if self._may_hold(text) or (self._leaves and self._may_hold_declared(text)):
             return self._hide(text)
         return text
 

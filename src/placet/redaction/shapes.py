@@ -24,9 +24,9 @@ _ISSUED_STARTS: Final = (
 )
 _LOGIN_STARTS: Final = r"(?i:bearer|basic)\s|(?:-u|--user)[\s=]"
 
-may_hold_secret: Final = prefilter(
-    rf"{NAMES_TO_LOOK_FOR}|{_ISSUED_STARTS}|{_LOGIN_STARTS}|://|PRIVATE KEY|\\u00[2-7]|\\/"
-)
+SECRET_STARTS: Final = rf"{NAMES_TO_LOOK_FOR}|{_ISSUED_STARTS}|{_LOGIN_STARTS}|://|PRIVATE KEY|\\u00[2-7]|\\/"
+"""What a text must hold for it to be worth looking for secrets."""
+may_hold_secret: Final = prefilter(SECRET_STARTS)
 """Whether a text, or a JSON text with its escapes, may hold a secret."""
 _may_hold_issued: Final = prefilter(_ISSUED_STARTS)
 _may_hold_login: Final = prefilter(_LOGIN_STARTS)

@@ -48,7 +48,7 @@ class Answered:
     def shape(self) -> str:
         """Return what the audit log keeps of it, as JSON text: how long, how much, and no word of it."""
         answer, usage = self.answer, self.answer.usage
-        parts = [f'{{"turn":{self.turn},"ms":{self.ms:.2f},"finish":"{answer.finish.value}"']
+        parts = [f'{{"turn":{self.turn},"ms":{self.ms:.2f},"finish":"{answer.finish}"']
         if answer.calls:
             parts.append(f',"calls":{len(answer.calls)}')
         if answer.model:

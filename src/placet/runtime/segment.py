@@ -268,7 +268,8 @@ class Segment:
         return self._take_answer(asked.answer)
 
     def _take_answer(self, answer: ModelAnswer) -> StopReason | None:
-        before = self.run.transcript[-1]
+        run = self.run
+        before = run.transcript[-1]
         message = AssistantMessage(
             answer.text,
             answer.calls,
@@ -283,8 +284,9 @@ class Segment:
             over = bound is None
             self.nested = bound or self.nested
             message = replace(message, calls=()) if over else message
-        self.book.journal(self.run, before if isinstance(before, ToolMessage) else None, message, answer.usage)
-        self.run = answered(self.run, message, answer.usage, self._worked())
+            run = self.nested
+        self.book.journal(run, before if isinstance(before, ToolMessage) else None, message, answer.usage)
+        self.run = answered(run, message, answer.usage, self._worked())
         if over:
             return StopReason.CALLS
         if answer.calls or message.paused:

@@ -89,6 +89,8 @@ class ToolSpec:
         answer: What a person reads when a model that writes no prose has called it, by
             language. Filled with the result's fields.
         digest: SHA-256 over all that the model and the approver are told of the tool.
+        has_effect: Whether the ledger of effects keeps the call: it must not happen twice.
+        records_intent: Whether the call's intent must be stored before it runs.
     """
 
     name: str
@@ -116,6 +118,8 @@ class ToolSpec:
     progress: Mapping[str, str] = field(default_factory=dict)
     answer: Mapping[str, str] = field(default_factory=dict)
     digest: str = field(init=False)
+    has_effect: bool = field(init=False)
+    records_intent: bool = field(init=False)
 
     def __post_init__(self) -> None:
         if not TOOL_NAME.fullmatch(self.name):
@@ -133,6 +137,9 @@ class ToolSpec:
         declared = [
             self.name, self.description, self.effect, self.open_world, self.input_schema, self.output_schema
         ]  # fmt: skip
+        has_effect = self.effect is not Effect.READ
+        object.__setattr__(self, "has_effect", has_effect)
+        object.__setattr__(self, "records_intent", self.open_world or has_effect)
         object.__setattr__(self, "digest", hashlib.sha256(canonical(declared).encode()).hexdigest())
 
     def _check_counted(self, limit: ValueLimit) -> None:
@@ -145,16 +152,6 @@ class ToolSpec:
                 "call has; name one that is required, or give it a default"
             )
             raise ToolDefinitionError(msg)
-
-    @property
-    def records_intent(self) -> bool:
-        """Whether the call's intent must be stored before it runs."""
-        return self.open_world or self.effect is not Effect.READ
-
-    @property
-    def has_effect(self) -> bool:
-        """Whether the ledger of effects keeps the call: it must not happen twice."""
-        return self.effect is not Effect.READ
 
 
 @dataclass(frozen=True, slots=True)
