@@ -1,5 +1,6 @@
 """Facts: everything that a check may look at, looked up before it is asked."""
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from placet.agent.provenance import trace
@@ -50,13 +51,41 @@ async def look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
     )
 
 
-def _provenance(world: World, ready: Ready) -> dict[str, Provenance]:
+class _Traced(Mapping[str, Provenance]):
+    """Where each argument came from, traced when somebody first asks: it costs a look at the whole conversation.
+
+    Most writes are decided without it. What it is traced in does not change, so that asking
+    later gives the same.
+    """
+
+    __slots__ = ("_found", "_trace")
+
+    def __init__(self, trace: Callable[[], Mapping[str, Provenance]]) -> None:
+        self._trace = trace
+        self._found: Mapping[str, Provenance] | None = None
+
+    def _all(self) -> Mapping[str, Provenance]:
+        if self._found is None:
+            self._found = self._trace()
+        return self._found
+
+    def __getitem__(self, name: str) -> Provenance:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+def _provenance(world: World, ready: Ready) -> Mapping[str, Provenance]:
     """Return where each argument came from; one that a program has given is the developer's."""
     arguments = ready.arguments.json
     conversation = ready.attempt.site.conversation
     if not conversation:
         return dict.fromkeys(arguments, Provenance(Origin.DEVELOPER))
-    return trace(arguments, conversation, world.is_writable, _defaults(ready.tool))
+    return _Traced(lambda: trace(arguments, conversation, world.is_writable, _defaults(ready.tool)))
 
 
 def _defaults(tool: Tool) -> dict[str, Json]:
