@@ -1,4 +1,7 @@
+from functools import partial
 from typing import Any
+
+import pytest
 
 from placet.models.scripted import ScriptedModel
 from placet.runtime.hooks import Hooks, ToolUse
@@ -10,6 +13,7 @@ from placet.values.json import JsonObject
 from placet.values.message import ToolMessage
 from placet.values.outcome import Answer, Outcome, Refused, Waiting
 from tests.runtime.conftest import BOSS, CLERK, MakeAgent, Office
+from tests.runtime.doors import DOORS
 
 
 def result(outcome: Outcome) -> ToolResult:
@@ -106,3 +110,17 @@ async def test_data_is_for_hooks_alone(make_agent: MakeAgent) -> None:
 
     assert seen == [{"png": "bytes"}]
     assert "png" not in repr(outcome)
+
+
+@pytest.mark.parametrize("door", sorted(DOORS))
+@pytest.mark.parametrize(("changed", "code"), [({"account": "b"}, "not_found"), ({"account": 5}, "invalid_arguments")])
+async def test_what_a_hook_makes_of_a_call_is_validated_and_decided_through_every_door(
+    make_agent: MakeAgent, door: str, changed: JsonObject, code: str
+) -> None:
+    def redirect(use: ToolUse) -> JsonObject | None:
+        return changed if use.tool.name == "balance_of" else None
+
+    hooked = partial(make_agent, hooks=[Hooks(before_tool=redirect)])
+
+    assert (await DOORS[door](hooked, "balance_of", {"account": "a"}, CLERK)).code == code
+    assert (await DOORS[door](make_agent, "balance_of", {"account": "a"}, CLERK)).code == "ok"
