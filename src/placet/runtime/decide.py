@@ -4,16 +4,22 @@ The store is the authority: a decision is one conditional statement there, taken
 is decided runs later, through the gate, in a new segment of the run that waits.
 """
 
+from typing import Final
+
 from placet.gate.approver import check_approver
 from placet.ports import NotDecided
 from placet.runtime.keys import call_digest, token_hash
 from placet.runtime.record import json_text
 from placet.runtime.world import World
+from placet.tools.text import cut, make_safe
 from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalStatus, Yes
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.decision import Deny, Reason
 from placet.values.json import JsonObject
 from placet.values.outcome import Refused
+
+NOTE_BYTES: Final = 4_000
+"""Of a person's reason, in UTF-8: what the store, the audit log and the model get of it."""
 
 
 async def decide(
@@ -34,14 +40,15 @@ async def decide(
             without an authenticated person who may decide.
         by: Principal id of that person, as the host application has authenticated them.
         yes: Which yes is given; None for a no.
-        note: The reason for a no.
+        note: The reason for a no; its beginning and end are kept when it is very long.
         note_for_model: Whether the model may read it.
         arguments: What runs instead, when the person has edited the call.
 
     Raises:
         StoreError: The store or the directory cannot be read.
     """
-    request = await _find_approval(world, approval)
+    note = None if note is None else cut(note, NOTE_BYTES)[0]
+    request = await _find_approval(world, make_safe(approval))
     person = await world.directory.find(by)
     if request is None or person is None:
         return Refused(reason=Reason.NOT_FOUND, message="there is no such approval for this person")

@@ -1,10 +1,11 @@
 """What the audit log is told of a call, redacted and in few words."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, to_json
 
 from placet.redaction.redact import Redactor
 from placet.tools.text import cut
@@ -18,8 +19,12 @@ SHOWN_DETAIL: Final = 4_000
 
 
 def json_text(value: object) -> str:
-    """Return a value as JSON text; what is no JSON becomes its `repr`."""
-    return to_json(value, fallback=repr, inf_nan_mode="null").decode("utf-8", "replace")
+    """Return a value as JSON text; what is no JSON becomes its `repr`, and halves of characters U+FFFD."""
+    try:
+        return to_json(value, fallback=repr, inf_nan_mode="null").decode("utf-8", "replace")
+    except PydanticSerializationError:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def quote(text: str) -> str:
