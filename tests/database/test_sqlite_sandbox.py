@@ -352,6 +352,71 @@ async def test_no_more_patterns_are_matched_than_can_be_in_time(sandbox: SqliteS
     assert (await refuse(sandbox, f"SELECT 1 FROM counties WHERE name LIKE '{'%a' * 60}'")).code == "too_large"
 
 
+REPORT: Final = """
+    WITH m AS (
+      SELECT substr(ordered_at, 1, 7) AS month, county_code, sum(total) AS revenue, count(*) AS n
+      FROM orders WHERE status <> 'cancelled' AND total > 0 AND total < 9000 GROUP BY 1, 2
+    ), g AS (
+      SELECT month, county_code, revenue,
+        revenue - lag(revenue) OVER (PARTITION BY county_code ORDER BY month) AS change FROM m
+    ), r AS (SELECT g.*, rank() OVER (PARTITION BY month ORDER BY change DESC) AS place FROM g),
+    t AS (SELECT month, sum(revenue) AS total FROM m GROUP BY month)
+    SELECT r.month, c.name, r.revenue, r.change, r.place, round(100 * r.revenue / t.total, 2) AS share,
+      CASE WHEN r.change > 100 THEN 'up' WHEN r.change < -100 THEN 'down' ELSE 'flat' END AS trend
+    FROM r JOIN t USING (month) JOIN counties c ON c.code = r.county_code WHERE r.place <= 3 ORDER BY 1, 5
+"""
+
+
+def chain(body: str, levels: int) -> str:
+    bodies = (f", a{n} AS ({body.replace('?', f'a{n - 1}')})" for n in range(1, levels))
+    return f"WITH a0 AS (SELECT id AS x FROM orders){''.join(bodies)} SELECT count(x) FROM a{levels - 1}"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        chain("SELECT a.x FROM ? a, ? b", 20),
+        chain("SELECT a.x FROM ? a JOIN ? b USING (x)", 20),
+        chain("SELECT x FROM ? UNION ALL SELECT x FROM ?", 20),
+        chain("SELECT (SELECT x FROM ?) + (SELECT x FROM ?) AS x", 20),
+        chain("SELECT x FROM ? WHERE x IN (SELECT x FROM ?)", 20),
+        chain("WITH b AS (SELECT p.x FROM ? p, ? q) SELECT x FROM b", 20),
+        chain("SELECT x + x AS x FROM ?", 24),
+        chain("SELECT CASE WHEN x > x THEN x ELSE -x END AS x FROM ?", 12),
+        "SELECT count(x)" + " FROM (SELECT x + x AS x" * 15 + " FROM (SELECT id AS x FROM orders)" + ")" * 15,
+    ],
+)
+async def test_no_query_repeats_its_parts_until_preparing_fills_the_memory(sandbox: SqliteSandbox, sql: str) -> None:
+    started = time.monotonic()
+    answer = await refuse(sandbox, sql)
+
+    assert (answer.code, answer.fix) == ("too_large", Fix.NARROW)
+    assert time.monotonic() - started < 0.2
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        chain("SELECT a.x FROM ? a JOIN ? b USING (x)", 4),
+        chain("SELECT x + x AS x FROM ?", 9),
+        chain("SELECT x, count(*) AS n, sum(x) + max(x) - min(x) AS s FROM ? GROUP BY x", 8),
+        REPORT,
+    ],
+)  # fmt: skip
+async def test_an_honest_report_may_name_its_parts_again(sandbox: SqliteSandbox, sql: str) -> None:
+    await read(sandbox, sql)
+
+
+async def test_what_no_text_may_hold_is_told(sandbox: SqliteSandbox) -> None:
+    assert (await refuse(sandbox, "SELECT 1\0; SELECT 2")).code == "bad_character"
+
+
+async def test_more_tables_than_can_be_joined_are_told(sandbox: SqliteSandbox) -> None:
+    tables = ", ".join(f"counties a{number}" for number in range(70))
+
+    assert (await refuse(sandbox, f"SELECT 1 FROM {tables}")).code == "too_large"
+
+
 def test_a_connection_cannot_write_even_when_nothing_authorises_it(shop: Path) -> None:
     pool = SqlitePool(shop, CAPS, lambda _: Access({}, frozenset(), frozenset()))
     connection = pool.connect()

@@ -20,6 +20,7 @@ _NEAR: Final = re.compile(r'near "(.*)": syntax error', re.DOTALL)
 
 _WRITE_IT: Final = "write the value itself, a text in single quotes"
 _SAYINGS: Final = (
+    ("null character", "bad_character", "the character U+0000 may not stand in a query", None),
     ("one statement at a time", "several_statements", "these are several statements; one at a time is run", None),
     ("too many SQL variables", "placeholder", "a query is sent as it is: nothing fills a placeholder", _WRITE_IT),
     ("number of bindings", "placeholder", "a query is sent as it is: nothing fills a placeholder", _WRITE_IT),
@@ -38,6 +39,7 @@ _SAYINGS: Final = (
     ("JSON path error", "bad_value", None, None),
     ("malformed JSON", "bad_value", None, "filter with json_valid(x)"),
     ("sub-select returns", "syntax", None, "select one column"),
+    ("tables in a join", "too_large", None, "join fewer relations"),
     ("too many", "too_large", None, "split the query"),
     ("Expression tree is too large", "too_large", None, "split the query"),
     ("LIKE or GLOB pattern too complex", "too_large", None, "use a shorter pattern"),

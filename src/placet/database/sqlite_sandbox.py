@@ -28,6 +28,7 @@ from placet.database.caps import Caps
 from placet.database.relation import KnownColumn, OpenData, Relation
 from placet.database.sqlite_access import Access
 from placet.database.sqlite_errors import explain, unknown_column, unknown_function, unknown_relation
+from placet.database.sqlite_growth import is_too_large, measure_growth
 from placet.database.sqlite_policy import LONGEST_PATTERN, MOST_MATCHES
 from placet.database.sqlite_pool import SqlitePool, SqliteSession
 from placet.database.sqlite_text import (
@@ -179,6 +180,10 @@ class SqliteSandbox:
         if search := find_unbounded_search(words):
             message = f"{search.text} needs the text that it looks for written out, in single quotes"
             return SqlRefusal(code="too_large", message=message, fix=Fix.SQL, position=search.position)
+        if is_too_large(measure_growth(words)):
+            message = "the query repeats its own parts again and again; it would become too large"
+            hint = "use each name of a WITH once or twice"
+            return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW, hint=hint)
         names = names_of_with(words)
         if shadowed := sorted(names & self._views):
             message = f"the WITH {shadowed[0]!r} has the name of a view"
@@ -192,6 +197,9 @@ class SqliteSandbox:
         access.begin(names)
         try:
             return session.fetch(sql)
+        except MemoryError:  # a program or a value beyond the limits
+            message = "the query, or a value of it, becomes too large"
+            return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW)
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
                 return session.timed_out()

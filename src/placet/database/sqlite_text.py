@@ -25,6 +25,9 @@ _TOKEN: Final = re.compile(
 
 _OPENING: Final = re.compile(r"(?>\s++|--[^\n]*+|/\*.*?\*/)*+(?:select|with|values)\b", re.IGNORECASE | re.DOTALL)
 _NOTABLE: Final = re.compile("with|like|glob|instr|replace|trim", re.IGNORECASE)
+_SELECT: Final = re.compile("select", re.IGNORECASE)
+_FEW_SELECTS: Final = 4
+"""So few cannot repeat their parts so often that it matters."""
 _SEARCHING: Final = frozenset({"instr", "replace", "trim", "ltrim", "rtrim"})
 _LONGEST_NEEDLE: Final = 100
 _PLAIN_CHARACTERS: Final = 2_000
@@ -62,16 +65,29 @@ def is_query(sql: str) -> bool:
 
 def is_plain(sql: str) -> bool:
     """Return whether a text has nothing in it for which its tokens would have to be looked at."""
-    return len(sql) < _PLAIN_CHARACTERS and _NOTABLE.search(sql) is None
+    is_short = len(sql) < _PLAIN_CHARACTERS and _NOTABLE.search(sql) is None
+    return is_short and len(_SELECT.findall(sql)) < _FEW_SELECTS
 
 
 def names_of_with(words: Sequence[Token]) -> frozenset[str]:
     """Return every name that a `WITH` may define: what stands before `AS (`."""
     return frozenset(
-        word.text
-        for index, word in enumerate(words)
-        if word.is_name and _defines(words, _after_columns(words, index + 1))
+        word.text for index, word in enumerate(words) if word.is_name and body_of_with(words, index) is not None
     )
+
+
+def body_of_with(words: Sequence[Token], index: int) -> int | None:
+    """Return where the body begins of what a name defines here, or None when it defines nothing.
+
+    It does before `AS (`, `AS MATERIALIZED (` and `AS NOT MATERIALIZED (`.
+    """
+    index = _after_columns(words, index + 1)
+    if _text(words, index) != "as":
+        return None
+    index += 1
+    while _text(words, index) in ("not", "materialized"):
+        index += 1
+    return index + 1 if _text(words, index) == "(" else None
 
 
 def count_matches(words: Sequence[Token]) -> int:
@@ -114,16 +130,6 @@ def _after_columns(words: Sequence[Token], index: int) -> int:
     while index < len(words) and _text(words, index) != ")":
         index += 1
     return index + 1
-
-
-def _defines(words: Sequence[Token], index: int) -> bool:
-    """Return whether `AS (`, `AS MATERIALIZED (` or `AS NOT MATERIALIZED (` stands here."""
-    if _text(words, index) != "as":
-        return False
-    index += 1
-    while _text(words, index) in ("not", "materialized"):
-        index += 1
-    return _text(words, index) == "("
 
 
 def _second_argument(words: Sequence[Token], index: int) -> Iterator[Token]:
