@@ -25,7 +25,7 @@ ODD = {
     "control characters": "a\x01\x07\x1b[2J\x7f\x9fb",
     "bidi and invisible": "\u202egnp.exe\u200b\ufeff",
     "line ends": "a\r\nb\u2028c\u2029d\x85e",
-    "outside the first plane": "🍸𝔘 \U0010ffff",
+    "outside the first plane": "🍸\U0001d518 \U0010ffff",
     "no characters": "\ufffe\uffff\ufdd0",
     "escapes": r"\u0000 \x00 \\ \" ' %s {x} $1 :a ?",
     "SQL": "'; DROP TABLE placet.runs; --",
