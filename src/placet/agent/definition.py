@@ -20,7 +20,7 @@ from typing import Any, Final
 import yaml
 
 from placet.errors import AgentFileError, ConfigurationError
-from placet.values.json import Json
+from placet.values.json import Json, is_array, is_object
 from placet.values.limits import MODEL_TIMEOUT, Budget, duration
 from placet.words.language import LANGUAGES, normalise_language
 
@@ -68,7 +68,7 @@ class AgentDefinition:
     budget: Budget = field(default_factory=Budget)
     model_timeout: timedelta = MODEL_TIMEOUT
     language: str = "en"
-    settings: Mapping[str, Json] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -92,10 +92,10 @@ def parse_agent(text: str, *, name: str) -> AgentDefinition:
     if not found:
         raise AgentFileError(f"agent {name!r}: no front matter; begin the file with '---', keys, and '---'")
     try:
-        front = yaml.load(found[1] or "", _OnceLoader) or {}  # noqa: S506 - it is the safe loader, and stricter
+        front: Any = yaml.load(found[1] or "", _OnceLoader) or {}  # noqa: S506 - it is the safe loader, and stricter
     except yaml.YAMLError as error:
         raise AgentFileError(f"agent {name!r}: the front matter is no YAML: {error}") from error
-    if not isinstance(front, dict):
+    if not is_object(front):
         raise AgentFileError(f"agent {name!r}: the front matter must be keys with values")
     unknown = sorted(str(key) for key in front if key not in _KEYS)
     if unknown:
@@ -130,8 +130,8 @@ def _text(front: dict[str, Any], key: str, default: Any) -> Any:
 def _tools(value: Any) -> tuple[str, ...]:
     if value is None:
         raise AgentFileError("'tools' says nothing: write [] for none, or leave the key out for all")
-    names = [name.strip() for name in value.split(",")] if isinstance(value, str) else value
-    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+    names: Any = [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+    if not is_array(names) or not all(isinstance(name, str) and name for name in names):
         raise AgentFileError(f"'tools' must be a list of names, not {value!r}")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -165,6 +165,6 @@ def _language(tag: str) -> str:
 
 
 def _mapping(value: Any, key: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise AgentFileError(f"{key!r} must be keys with values, not {value!r}")
     return value

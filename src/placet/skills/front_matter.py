@@ -14,6 +14,7 @@ from typing import Any, Final
 import yaml
 
 from placet.errors import SkillError
+from placet.values.json import is_object
 
 _FRONT: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)(.*)\Z", re.DOTALL)
 _KEYS: Final = frozenset({"name", "description", "license", "compatibility", "metadata", "allowed-tools"})
@@ -55,10 +56,10 @@ def read_front_matter(text: str, *, folder: str) -> FrontMatter:
     if not found:
         raise SkillError(f"skill {folder!r}: SKILL.md has no front matter; begin it with '---', keys, and '---'")
     try:
-        front = yaml.safe_load(found[1]) or {}
+        front: Any = yaml.safe_load(found[1]) or {}
     except yaml.YAMLError as error:
         raise SkillError(f"skill {folder!r}: the front matter of SKILL.md is no YAML: {error}") from error
-    if not isinstance(front, dict):
+    if not is_object(front):
         raise SkillError(f"skill {folder!r}: the front matter of SKILL.md must be keys with values")
     unknown = sorted(str(key) for key in front if key not in _KEYS)
     if unknown:
@@ -100,7 +101,7 @@ def _check_text(front: Mapping[str, Any], key: str, folder: str, most: int, *, r
 
 
 def _check_metadata(metadata: Any, folder: str) -> None:
-    if not isinstance(metadata, dict) or not all(
+    if not is_object(metadata) or not all(
         isinstance(key, str) and isinstance(value, str) for key, value in metadata.items()
     ):
         raise SkillError(f"skill {folder!r}: 'metadata' in SKILL.md must map texts to texts")

@@ -12,7 +12,7 @@ from placet.errors import SkillError
 from placet.skills.front_matter import is_name
 from placet.skills.skill import Skill, load_skill
 from placet.tools.tool import Tool
-from placet.values.json import canonical
+from placet.values.json import canonical, is_array, is_object
 
 INDEX: Final = "index.toml"
 LOCK: Final = "skills.lock"
@@ -78,7 +78,7 @@ def read_index(folder: Path) -> list[str]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SkillError(f"the index {str(path)!r} cannot be read: {error}") from error
     names = form.get("skills")
-    if set(form) != {"skills"} or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+    if set(form) != {"skills"} or not is_array(names) or not all(isinstance(name, str) for name in names):
         raise SkillError(f"the index {str(path)!r} must say skills = ['name', …] and nothing else")
     odd = [name for name in names if not is_name(name)]
     if odd:
@@ -123,7 +123,7 @@ def read_lock(folder: Path) -> Mapping[str, str]:
         raise SkillError(
             f"the lock {str(path)!r} cannot be read ({error}): placet skills check {folder} --accept"
         ) from error
-    if not isinstance(pins, dict) or not all(isinstance(value, str) for value in pins.values()):
+    if not is_object(pins) or not all(isinstance(value, str) for value in pins.values()):
         raise SkillError(f"the lock {str(path)!r} is malformed")
     return pins
 

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from placet.errors import ConfigurationError, SkillError
 from placet.values.approval import Approval, ApprovalRule, Confirmation
+from placet.values.json import is_object
 from placet.values.limits import APPROVAL_TTL
 
 _PLAIN: Final = (
@@ -84,7 +85,7 @@ def find_function(handler: ModuleType, name: Any, *, skill: str, key: str) -> Ca
 
 
 def _approval(form: Any, handler: ModuleType, skill: str) -> ApprovalRule:
-    if not isinstance(form, dict) or set(form) - _APPROVAL_KEYS or ("approvers" in form) == bool(form.get("confirm")):
+    if not is_object(form) or set(form) - _APPROVAL_KEYS or ("approvers" in form) == bool(form.get("confirm")):
         raise SkillError(
             f'skill {skill!r}: [approval] takes either approvers = ["role"] or confirm = true, and ttl and when'
         )

@@ -13,7 +13,7 @@ from placet.errors import SkillError, ToolDefinitionError
 from placet.skills.front_matter import FrontMatter, read_front_matter
 from placet.skills.registration import find_function, options_of, read_registration
 from placet.tools.tool import Tool, tool
-from placet.values.json import Json
+from placet.values.json import Json, is_object
 
 FILES: Final = ("SKILL.md", "tool.toml", "handler.py", "README.md")
 """What every skill has, beside `tests/`, and `schema.json`, which accepting writes."""
@@ -68,9 +68,9 @@ def load_skill(folder: Path) -> Skill:
     front = read_front_matter(_read(folder / "SKILL.md"), folder=name)
     form = read_registration(_read(folder / "tool.toml"), skill=name)
     handler = _import(folder, "handler")
-    execute = find_function(handler, form.get("handler", "execute"), skill=name, key="handler")
+    execute: Any = find_function(handler, form.get("handler", "execute"), skill=name, key="handler")
     try:
-        built = tool(**options_of(form, handler, skill=name))(execute)
+        built: Any = tool(**options_of(form, handler, skill=name))(execute)
     except ToolDefinitionError as error:
         raise SkillError(f"skill {name!r}: {error}") from error
     if not isinstance(built, Tool):
@@ -93,7 +93,7 @@ def written_schema(folder: Path) -> Mapping[str, Any]:
         form = json.loads(_read(folder / "schema.json"))
     except ValueError as error:
         raise SkillError(f"skill {folder.name!r}: schema.json is no JSON: {error}") from error
-    if not isinstance(form, dict):
+    if not is_object(form):
         raise SkillError(f"skill {folder.name!r}: schema.json must be an object")
     return form
 

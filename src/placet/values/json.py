@@ -2,12 +2,23 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 """A JSON value. Objects are `dict`, arrays are `list`; NaN and infinities are not JSON."""
 
 JsonObject: TypeAlias = Mapping[str, "Json"]
+
+
+def is_object(value: object) -> TypeGuard[dict[Any, Any]]:
+    """Return whether something that was read (JSON, TOML, YAML) is an object; of what it holds nothing is known."""
+    return isinstance(value, dict)
+
+
+def is_array(value: object) -> TypeGuard[list[Any]]:
+    """Return whether something that was read is an array; of its items nothing is known."""
+    return isinstance(value, list)
+
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
