@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from placet.database.sqlite_text import count_matches, find_unbounded_search, is_query, names_of_with, tokens
+from placet.database.sqlite_text import count_matches, definitions, find_unbounded_search, is_query, tokens
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,9 @@ from placet.database.sqlite_text import count_matches, find_unbounded_search, is
     ],
 )
 def test_a_name_before_as_and_a_bracket_is_one_of_with(sql: str, names: set[str]) -> None:
-    assert names_of_with(tokens(sql)) == names
+    words = tokens(sql)
+
+    assert {words[place].text for place in definitions(words)} == names
 
 
 @pytest.mark.parametrize("sql", ["SELECT 1", " /* a */ -- b\n with x", "values(1)", "\n\tSeLeCt\n1"])

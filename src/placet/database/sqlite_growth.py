@@ -8,7 +8,7 @@ for it, before it looks at any clock: twenty lines of `a1 AS (SELECT … FROM a0
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from placet.database.sqlite_text import Token, body_of_with
+from placet.database.sqlite_text import Token
 
 MOST_RELATIONS: Final = 500
 """Relations that are read, when the body of each `WITH` stands wherever it is named."""
@@ -37,10 +37,15 @@ class Growth(NamedTuple):
     names: int = 1
 
 
-def measure_growth(words: Sequence[Token]) -> Growth:
-    """Return what a query comes to when its parts stand wherever they are named."""
+def measure_growth(words: Sequence[Token], bodies: Mapping[int, int]) -> Growth:
+    """Return what a query comes to when its parts stand wherever they are named.
+
+    Args:
+        words: Of the query.
+        bodies: What a `WITH` defines in it, as `placet.database.sqlite_text.definitions` says.
+    """
     peak = [1]
-    whole = _Query(words, {}, peak).measure(0, len(words))
+    whole = _Query(_Text(words, bodies, peak), {}).measure(0, len(words))
     return Growth(whole.relations, max(peak))
 
 
@@ -49,12 +54,20 @@ def is_too_large(growth: Growth) -> bool:
     return growth.relations > MOST_RELATIONS or growth.names > MOST_NAMES
 
 
+class _Text(NamedTuple):
+    """What all queries of one text share: `peak` holds the names of each."""
+
+    words: Sequence[Token]
+    bodies: Mapping[int, int]
+    peak: list[int]
+
+
 class _Query:
     """One query and what is in it; what a sub-query defines stays within it."""
 
-    def __init__(self, words: Sequence[Token], known: Mapping[str, Growth], peak: list[int]) -> None:
-        self._words = words
-        self._peak = peak
+    def __init__(self, text: _Text, known: Mapping[str, Growth]) -> None:
+        self._text = text
+        self._words = text.words
         self._known = dict(known)
         self._relations = 0
         self._source = 1
@@ -70,10 +83,10 @@ class _Query:
             word = self._words[index]
             sign = word.text if word.kind == "sign" else ""
             keyword = word.text if word.kind == "word" else ""
-            body = body_of_with(self._words, index) if word.is_name else None
+            body = self._text.bodies.get(index)
             if body is not None:
                 close = self._close(body, end)
-                self._known[word.text] = _Query(self._words, self._known, self._peak).measure(body, close)
+                self._known[word.text] = _Query(self._text, self._known).measure(body, close)
                 index = close
             elif sign == "(" and self._opens_query(index, end):
                 index = self._enter(index, end, in_list=in_list)
@@ -87,12 +100,12 @@ class _Query:
             index += 1
         self._end_column()
         names = max(1, self._widest) * self._source
-        self._peak.append(names)
+        self._text.peak.append(names)
         return Growth(max(1, self._relations), 1 if self._is_own else names)
 
     def _enter(self, index: int, end: int, *, in_list: bool) -> int:
         close = self._close(index + 1, end)
-        inner = _Query(self._words, self._known, self._peak).measure(index + 1, close)
+        inner = _Query(self._text, self._known).measure(index + 1, close)
         self._relations += inner.relations
         if in_list:
             self._column += inner.names

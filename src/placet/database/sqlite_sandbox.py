@@ -34,10 +34,11 @@ from placet.database.sqlite_pool import SqlitePool, SqliteSession
 from placet.database.sqlite_text import (
     Token,
     count_matches,
+    definitions,
     find_unbounded_search,
     is_plain,
     is_query,
-    names_of_with,
+    is_small,
     tokens,
 )
 from placet.errors import ConfigurationError
@@ -171,20 +172,21 @@ class SqliteSandbox:
         if not words or len(words) > self.caps.tokens:
             message = f"the query is too long: at most {self.caps.query_characters} characters are read"
             return SqlRefusal(code="too_long", message=message, fix=Fix.NARROW)
-        return self._look_at_words(words)
+        return self._look_at_words(sql, words)
 
-    def _look_at_words(self, words: tuple[Token, ...]) -> frozenset[str] | SqlRefusal:
+    def _look_at_words(self, sql: str, words: tuple[Token, ...]) -> frozenset[str] | SqlRefusal:
         if count_matches(words) > MOST_MATCHES:
             message = f"more than {MOST_MATCHES} LIKE and GLOB in one query"
             return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW)
         if search := find_unbounded_search(words):
             message = f"{search.text} needs the text that it looks for written out, in single quotes"
             return SqlRefusal(code="too_large", message=message, fix=Fix.SQL, position=search.position)
-        if is_too_large(measure_growth(words)):
+        bodies = definitions(words)
+        if not is_small(sql, words) and is_too_large(measure_growth(words, bodies)):
             message = "the query repeats its own parts again and again; it would become too large"
             hint = "use each name of a WITH once or twice"
             return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW, hint=hint)
-        names = names_of_with(words)
+        names = frozenset(words[place].text for place in bodies)
         if shadowed := sorted(names & self._views):
             message = f"the WITH {shadowed[0]!r} has the name of a view"
             return SqlRefusal(code="shadowed", message=message, fix=Fix.SQL, hint="call it otherwise")

@@ -7,36 +7,40 @@ does not ask which statement it is reading, nor about the arguments of a functio
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 _TOKEN: Final = re.compile(
     r"""
-    (?P<blank>\s++|--[^\n]*+|/\*.*?(?:\*/|\Z))
-    |(?P<string>'(?:[^']++|'')*+')
+    (?>\s++|--[^\n]*+|/\*.*?(?:\*/|\Z))*+  # blanks and comments
+    (?:(?P<string>'(?:[^']++|'')*+')
     |(?P<quoted>"(?:[^"]++|"")*+"|`(?:[^`]++|``)*+`|\[[^\]]*+\])
     |(?P<number>0[xX][0-9a-fA-F]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
     |(?P<word>[A-Za-z_\u0080-\U0010ffff][\w$\u0080-\U0010ffff]*+)
     |(?P<sign>.)
+    |(?P<end>\Z))
     """,
     re.VERBOSE | re.DOTALL,
 )
 """https://www.sqlite.org/lang_expr.html and tokenize.c; block comments are not nested."""
 
+_KINDS: Final = {place: kind for kind, place in _TOKEN.groupindex.items()}
+_END: Final = _TOKEN.groupindex["end"]
 _OPENING: Final = re.compile(r"(?>\s++|--[^\n]*+|/\*.*?\*/)*+(?:select|with|values)\b", re.IGNORECASE | re.DOTALL)
 _NOTABLE: Final = re.compile("with|like|glob|instr|replace|trim", re.IGNORECASE)
 _SELECT: Final = re.compile("select", re.IGNORECASE)
 _FEW_SELECTS: Final = 4
 """So few cannot repeat their parts so often that it matters."""
+_FEW_WORDS: Final = 60
 _SEARCHING: Final = frozenset({"instr", "replace", "trim", "ltrim", "rtrim"})
 _LONGEST_NEEDLE: Final = 100
 _PLAIN_CHARACTERS: Final = 2_000
 """So few characters hold no more tokens than may be."""
 _MATCHING: Final = frozenset({"like", "glob"})
+_QUOTED: Final = frozenset({"string", "quoted"})
+_NAMING: Final = frozenset({"word", "quoted", "string"})
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One token: its kind, its text without quotes and in lower case, and where it stands."""
 
     kind: str
@@ -46,21 +50,28 @@ class Token:
     @property
     def is_name(self) -> bool:
         """Whether it may name something; SQLite takes a string for a name where one is due."""
-        return self.kind in ("word", "quoted", "string")
+        return self.kind in _NAMING
 
 
 def tokens(sql: str) -> tuple[Token, ...]:
     """Return the tokens of a text, blanks and comments left out."""
-    return tuple(
-        Token(match.lastgroup or "sign", _bare(match), match.start())
-        for match in _TOKEN.finditer(sql)
-        if match.lastgroup != "blank"
-    )
+    found: list[Token] = []
+    for match in _TOKEN.finditer(sql):
+        place = match.lastindex or _END
+        if place != _END:
+            kind, text = _KINDS[place], match[place]
+            found.append(Token(kind, _bare(text) if kind in _QUOTED else text.lower(), match.start(place)))
+    return tuple(found)
 
 
 def is_query(sql: str) -> bool:
     """Return whether a text begins as a query does. EXPLAIN does not."""
     return _OPENING.match(sql) is not None
+
+
+def is_small(sql: str, words: Sequence[Token]) -> bool:
+    """Return whether a text cannot repeat its parts so often that it matters."""
+    return len(words) <= _FEW_WORDS and len(_SELECT.findall(sql)) <= _FEW_SELECTS
 
 
 def is_plain(sql: str) -> bool:
@@ -69,25 +80,22 @@ def is_plain(sql: str) -> bool:
     return is_short and len(_SELECT.findall(sql)) < _FEW_SELECTS
 
 
-def names_of_with(words: Sequence[Token]) -> frozenset[str]:
-    """Return every name that a `WITH` may define: what stands before `AS (`."""
-    return frozenset(
-        word.text for index, word in enumerate(words) if word.is_name and body_of_with(words, index) is not None
-    )
+def definitions(words: Sequence[Token]) -> dict[int, int]:
+    """Return what a `WITH` may define: by the place of each name, where its body begins.
 
-
-def body_of_with(words: Sequence[Token], index: int) -> int | None:
-    """Return where the body begins of what a name defines here, or None when it defines nothing.
-
-    It does before `AS (`, `AS MATERIALIZED (` and `AS NOT MATERIALIZED (`.
+    A name is defined before `AS (`, `AS MATERIALIZED (` and `AS NOT MATERIALIZED (`, and may have
+    its columns in brackets between.
     """
-    index = _after_columns(words, index + 1)
-    if _text(words, index) != "as":
-        return None
-    index += 1
-    while _text(words, index) in ("not", "materialized"):
-        index += 1
-    return index + 1 if _text(words, index) == "(" else None
+    found: dict[int, int] = {}
+    for index, word in enumerate(words):
+        if word.text == "as" and word.kind == "word" and index:
+            body = index + 1
+            while _text(words, body) in ("not", "materialized"):
+                body += 1
+            name = _before_columns(words, index - 1)
+            if _text(words, body) == "(" and name >= 0 and words[name].is_name:
+                found[name] = body + 1
+    return found
 
 
 def count_matches(words: Sequence[Token]) -> int:
@@ -109,12 +117,9 @@ def find_unbounded_search(words: Sequence[Token]) -> Token | None:
     return None
 
 
-def _bare(match: re.Match[str]) -> str:
-    text = match[0]
-    if match.lastgroup in ("string", "quoted"):
-        end = text[-1]
-        text = text[1:-1].replace(end * 2, end)
-    return text.lower()
+def _bare(text: str) -> str:
+    end = text[-1]
+    return text[1:-1].replace(end * 2, end).lower()
 
 
 def _text(words: Sequence[Token], index: int) -> str:
@@ -123,13 +128,13 @@ def _text(words: Sequence[Token], index: int) -> str:
     return words[index].text
 
 
-def _after_columns(words: Sequence[Token], index: int) -> int:
-    """Return the place after `(a, b)`, if it stands here."""
-    if _text(words, index) != "(":
+def _before_columns(words: Sequence[Token], index: int) -> int:
+    """Return the place before `(a, b)`, if that ends here."""
+    if _text(words, index) != ")":
         return index
-    while index < len(words) and _text(words, index) != ")":
-        index += 1
-    return index + 1
+    while index >= 0 and _text(words, index) != "(":
+        index -= 1
+    return index - 1
 
 
 def _second_argument(words: Sequence[Token], index: int) -> Iterator[Token]:
