@@ -12,6 +12,7 @@ from typing import Any, Final
 from pydantic_core import ErrorDetails
 
 from placet.tools.json_schema import subschemas
+from placet.values.json import is_array, is_mapping, is_object
 
 MAX_COMPLAINTS: Final = 5
 _MAX_NAME: Final = 60
@@ -132,7 +133,7 @@ def names_at(schema: Mapping[str, Any], path: Sequence[str | int]) -> set[str]:
 
 
 def _arms(root: Mapping[str, Any], schema: Any, seen: tuple[int, ...] = ()) -> list[Mapping[str, Any]]:
-    if not isinstance(schema, Mapping) or id(schema) in seen:
+    if not is_mapping(schema) or id(schema) in seen:
         return []
     seen = (*seen, id(schema))
     arms: list[Mapping[str, Any]] = [schema]
@@ -154,7 +155,7 @@ def _step(root: Mapping[str, Any], schema: Mapping[str, Any], part: str | int) -
             steps.append(prefix[part] if part < len(prefix) else None)
         else:
             steps.append(arm.get("properties", {}).get(part, arm.get("additionalProperties")))
-    return [step for step in steps if isinstance(step, Mapping)]
+    return [step for step in steps if is_mapping(step)]
 
 
 def property_names(schema: Mapping[str, Any]) -> set[str]:
@@ -163,7 +164,7 @@ def property_names(schema: Mapping[str, Any]) -> set[str]:
     pending: list[Any] = [schema]
     while pending:
         place = pending.pop()
-        if isinstance(place, Mapping):
+        if is_mapping(place):
             names.update(place.get("properties", {}))
             pending.extend(subschemas(place))
     return names
@@ -176,13 +177,13 @@ def place_of(error: ErrorDetails, sent: Any) -> list[str | int]:
     place = error["loc"]
     for position, part in enumerate(place):
         last = position == len(place) - 1
-        if isinstance(part, int) and isinstance(here, list):
+        if isinstance(part, int) and is_array(here):
             path.append(part)
             here = here[part] if part < len(here) else None
-        elif isinstance(here, dict) and part in here:
+        elif is_object(here) and part in here:
             path.append(part)
             here = here[part]
-        elif last and isinstance(here, dict) and str(error["type"]).startswith("missing"):
+        elif last and is_object(here) and str(error["type"]).startswith("missing"):
             path.append(part)
     return path
 

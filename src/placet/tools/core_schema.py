@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from pydantic_core import PydanticCustomError, SchemaSerializer, SchemaValidator, core_schema, to_json
 
-from placet.values.json import canonical
+from placet.values.json import canonical, is_array, is_mapping
 
 Node = dict[str, Any]
 
@@ -151,7 +151,7 @@ class _Rewriter:
             if key in copy:
                 copy[key] = self._several(copy[key], name, named=key == "fields")
         serialization = copy.get("serialization")
-        if isinstance(serialization, Mapping):
+        if is_mapping(serialization):
             traits.kinds.add("own-serialization")
             copy["serialization"] = {
                 key: self.rewrite(value, name) if key in ("schema", "return_schema") and _is_node(value) else value
@@ -163,9 +163,9 @@ class _Rewriter:
         return made
 
     def _several(self, value: Any, name: str, *, named: bool) -> Any:
-        if isinstance(value, list):
+        if is_array(value):
             return [self._one_of(item, name) for item in value]
-        if isinstance(value, Mapping) and not _is_schema(value):
+        if is_mapping(value) and not _is_schema(value):
             return {
                 key: self.rewrite(item, str(key) if named else name) if _is_node(item) else item
                 for key, item in value.items()
@@ -184,7 +184,7 @@ class _Rewriter:
 
 
 def _is_node(value: Any) -> bool:
-    return isinstance(value, Mapping) and (isinstance(value.get("type"), str) or _is_node(value.get("schema")))
+    return is_mapping(value) and (isinstance(value.get("type"), str) or _is_node(value.get("schema")))
 
 
 def _is_schema(value: Mapping[str, Any]) -> bool:
@@ -227,8 +227,8 @@ def _name_as_read(node: Node, name: str, traits: Traits) -> Node:
     node.pop("serialization_exclude", None)
     node.pop("serialization_exclude_if", None)
     read_as = node.get("validation_alias")
-    if isinstance(read_as, list):
-        path = read_as[0] if read_as and isinstance(read_as[0], list) else read_as
+    if is_array(read_as):
+        path = read_as[0] if read_as and is_array(read_as[0]) else read_as
         if len(path) != 1:
             traits.kinds.add("alias-path")
         read_as = path[0]

@@ -9,6 +9,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from pydantic_core import PydanticOmit, core_schema
 
 from placet.errors import ToolDefinitionError
+from placet.values.json import is_array, is_mapping, is_object
 
 DECIMAL_TEXT: Final = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 """A decimal number as text, without look-around: strict wires refuse it."""
@@ -53,11 +54,11 @@ class ToolJsonSchema(GenerateJsonSchema):
 def subschemas(schema: Mapping[str, Any]) -> Iterator[Any]:
     """Yield each schema that stands directly in a schema; never an enum's or a default's value."""
     for key, value in schema.items():
-        if key in _SUBSCHEMAS and isinstance(value, Mapping):
+        if key in _SUBSCHEMAS and is_mapping(value):
             yield value
-        elif key in _LISTS and isinstance(value, list):
+        elif key in _LISTS and is_array(value):
             yield from value
-        elif key in _MAPS and isinstance(value, Mapping):
+        elif key in _MAPS and is_mapping(value):
             yield from value.values()
 
 
@@ -87,15 +88,15 @@ def inline_root(schema: dict[str, Any]) -> dict[str, Any]:
 
 def close(schema: Any) -> Any:
     """Return the schema with every object closed that names its properties and does not say otherwise."""
-    if isinstance(schema, list):
+    if is_array(schema):
         return [close(item) for item in schema]
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return schema
     closed: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "title" and isinstance(value, str):
             continue
-        if key in _MAPS and isinstance(value, dict):
+        if key in _MAPS and is_object(value):
             closed[key] = {name: close(item) for name, item in value.items()}
         elif key in _SUBSCHEMAS or key in _LISTS:
             closed[key] = close(value)

@@ -6,6 +6,7 @@ from typing import Any
 from placet.errors import ConfigurationError, ToolDefinitionError
 from placet.redaction.keys import Secrecy, secrecy
 from placet.tools.complaints import nearest, property_names
+from placet.values.json import is_mapping
 from placet.values.tool import ToolSpec
 from placet.words.names import names_in_schema
 from placet.words.template import check_template
@@ -28,7 +29,7 @@ def check_names(spec: ToolSpec, *, open_output: bool) -> None:
             is not one of the tool's, or a template is malformed.
     """
     properties = spec.input_schema.get("properties")
-    arguments = set(map(str, properties)) if isinstance(properties, Mapping) else set()
+    arguments = set(map(str, properties)) if is_mapping(properties) else set()
     anywhere = property_names(spec.input_schema)
     result = property_names(spec.output_schema or {})
     _check(spec, "trusted_arguments", spec.trusted_arguments, arguments | anywhere)

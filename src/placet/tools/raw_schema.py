@@ -11,6 +11,8 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from placet.values.json import is_array, is_mapping, is_object
+
 _STATED: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
 _COMBINED: Final = frozenset({
     "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas",
@@ -42,15 +44,15 @@ def close_root(schema: Mapping[str, Any]) -> dict[str, Any]:
 def _close_below(schema: Mapping[str, Any]) -> dict[str, Any]:
     closed = dict(schema)
     properties = closed.get("properties")
-    if isinstance(properties, Mapping):
+    if is_mapping(properties):
         closed["properties"] = {name: _close_object(inner) for name, inner in properties.items()}
-    if isinstance(closed.get("items"), Mapping):
+    if is_mapping(closed.get("items")):
         closed["items"] = _close_object(closed["items"])
     return closed
 
 
 def _close_object(schema: Any) -> Any:
-    if not isinstance(schema, Mapping) or _COMBINED & schema.keys():
+    if not is_mapping(schema) or _COMBINED & schema.keys():
         return schema
     closed = _close_below(schema)
     if "properties" in closed and not _STATED & schema.keys():
@@ -60,7 +62,7 @@ def _close_object(schema: Any) -> Any:
 
 def _names(root: Mapping[str, Any], schema: Any, seen: set[int]) -> Iterator[str]:
     """Yield the properties that some part of a combination names."""
-    if not isinstance(schema, Mapping) or id(schema) in seen:
+    if not is_mapping(schema) or id(schema) in seen:
         return
     seen.add(id(schema))
     yield from schema.get("properties", {})
@@ -79,13 +81,13 @@ def _names(root: Mapping[str, Any], schema: Any, seen: set[int]) -> Iterator[str
 def _resolve(root: Mapping[str, Any], reference: str) -> Any:
     place: Any = root
     for part in reference.removeprefix("#").split("/")[1:]:
-        place = place.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(place, Mapping) else None
+        place = place.get(part.replace("~1", "/").replace("~0", "~")) if is_mapping(place) else None
     return place
 
 
 def needs_settling(schema: Any) -> bool:
     """Return whether there is anything to settle in arguments of this schema."""
-    if not isinstance(schema, Mapping):
+    if not is_mapping(schema):
         return False
     inner = [*schema.get("properties", {}).values(), schema.get("items")]
     return "default" in schema or _wants_integer(schema) or any(needs_settling(part) for part in inner)
@@ -93,15 +95,15 @@ def needs_settling(schema: Any) -> bool:
 
 def settle(schema: Any, value: Any) -> Any:
     """Return valid arguments with defaults filled in and whole numbers written as such; they are changed in place."""
-    if not isinstance(schema, Mapping):
+    if not is_mapping(schema):
         return value
-    if isinstance(value, dict):
+    if is_object(value):
         for name, inner in schema.get("properties", {}).items():
             if name in value:
                 value[name] = settle(inner, value[name])
-            elif isinstance(inner, Mapping) and "default" in inner:
+            elif is_mapping(inner) and "default" in inner:
                 value[name] = copy.deepcopy(inner["default"])
-    elif isinstance(value, list):
+    elif is_array(value):
         return [settle(schema.get("items"), item) for item in value]
     elif isinstance(value, float) and value.is_integer() and _wants_integer(schema):
         return int(value)
@@ -110,4 +112,4 @@ def settle(schema: Any, value: Any) -> Any:
 
 def _wants_integer(schema: Mapping[str, Any]) -> bool:
     kinds = schema.get("type")
-    return kinds == "integer" or (isinstance(kinds, list) and "integer" in kinds and "number" not in kinds)
+    return kinds == "integer" or (is_array(kinds) and "integer" in kinds and "number" not in kinds)

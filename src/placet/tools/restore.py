@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from placet.tools.root_forms import definition
-from placet.values.json import Json
+from placet.values.json import Json, is_array, is_mapping, is_object
 
 
 def restore(root: Any, value: dict[str, Any]) -> Json:
@@ -20,11 +20,11 @@ def restore(root: Any, value: dict[str, Any]) -> Json:
 
 def _is(schema: Mapping[str, Any], kind: str) -> bool:
     kinds = schema.get("type")
-    return kinds == kind or (isinstance(kinds, list) and kind in kinds)
+    return kinds == kind or (is_array(kinds) and kind in kinds)
 
 
 def _arms(root: Any, schema: Any, seen: tuple[str, ...] = ()) -> list[Mapping[str, Any]]:
-    if not isinstance(schema, Mapping):
+    if not is_mapping(schema):
         return []
     arms: list[Mapping[str, Any]] = [schema]
     reference = schema.get("$ref")
@@ -50,7 +50,7 @@ def _takes_null(arms: Sequence[Mapping[str, Any]]) -> bool:
 
 def _restore(root: Any, schema: Any, value: Any) -> Json:
     arms = _arms(root, schema)
-    if isinstance(value, dict):
+    if is_object(value):
         restored: dict[str, Json] = {}
         for name, inner in value.items():
             holders = [arm for arm in arms if name in arm.get("properties", {})]
@@ -60,7 +60,7 @@ def _restore(root: Any, schema: Any, value: Any) -> Json:
                 continue
             restored[name] = _restore(root, {"anyOf": schemas}, inner) if schemas else inner
         return restored
-    if isinstance(value, list):
+    if is_array(value):
         items = [arm["items"] for arm in arms if "items" in arm]
         return [_restore(root, {"anyOf": items}, item) for item in value]
     if isinstance(value, str):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from placet.values.json import JsonObject
+from placet.values.json import JsonObject, is_mapping
 
 ROOT_FORMS: Final = ("$ref", "anyOf", "oneOf", "allOf", "not", "enum", "if", "then", "else", "unevaluatedProperties")
 """What no provider takes at the root of a schema."""
@@ -37,7 +37,7 @@ def root_arms(root: Any) -> Iterator[tuple[Mapping[str, Any], bool]]:
     seen: set[int] = set()
     while pending:
         schema, sure = pending.pop(0)
-        if not isinstance(schema, Mapping) or id(schema) in seen:
+        if not is_mapping(schema) or id(schema) in seen:
             continue
         seen.add(id(schema))
         yield schema, sure

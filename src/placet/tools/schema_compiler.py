@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from placet.tools.dialects import Dialect
 from placet.tools.root_forms import ROOT_FORMS, relax
-from placet.values.json import JsonObject
+from placet.values.json import JsonObject, is_array, is_mapping
 
 Schema = dict[str, Any]
 
@@ -92,7 +92,7 @@ class Compiler:
         return schema
 
     def _schema(self, schema: Any, path: str, depth: int) -> Schema:
-        if not isinstance(schema, Mapping) or (not schema and self._dialect.closed_only):
+        if not is_mapping(schema) or (not schema and self._dialect.closed_only):
             msg = f"{path} may be anything"
             raise NotStrictError(msg)
         if "$ref" in schema:
@@ -118,7 +118,7 @@ class Compiler:
         if self._dialect.closed_only and not made.keys() & {"type", "anyOf", "enum", "$ref"}:
             msg = f"{path} may be anything"
             raise NotStrictError(msg)
-        if isinstance(made.get("type"), list) and not self._dialect.type_lists:
+        if is_array(made.get("type")) and not self._dialect.type_lists:
             made = _split(made)
         if words and self._dialect.explains:
             described = made.get("description", "")
@@ -151,7 +151,7 @@ class Compiler:
         parts = schema.get("allOf")
         if parts is None:
             return schema
-        if len(parts) == 1 and isinstance(parts[0], Mapping):
+        if len(parts) == 1 and is_mapping(parts[0]):
             rest = {key: value for key, value in schema.items() if key != "allOf"}
             inner = self._resolve(parts[0], path) if "$ref" in parts[0] else parts[0]
             return {**inner, **rest}
@@ -191,7 +191,7 @@ class Compiler:
                 self.optional += 1
                 if self._dialect.all_required:
                     made_inner = _nullable(made_inner)
-            if "anyOf" in made_inner or isinstance(made_inner.get("type"), list):
+            if "anyOf" in made_inner or is_array(made_inner.get("type")):
                 self.unions += 1
             self._properties += 1
             self._names += len(name)
@@ -295,7 +295,7 @@ _LONG_ENUM_CHARS: Final = 15_000
 
 def _is(schema: Mapping[str, Any], kind: str) -> bool:
     kinds = schema.get("type")
-    return kinds == kind or (isinstance(kinds, list) and kind in kinds)
+    return kinds == kind or (is_array(kinds) and kind in kinds)
 
 
 def _nullable(schema: Schema) -> Schema:
@@ -303,7 +303,7 @@ def _nullable(schema: Schema) -> Schema:
         arms = schema["anyOf"]
         return schema if {"type": "null"} in arms else {**schema, "anyOf": [*arms, {"type": "null"}]}
     kinds = schema.get("type")
-    if isinstance(kinds, list) and "null" in kinds:
+    if is_array(kinds) and "null" in kinds:
         return schema
     described = {key: schema[key] for key in ("description",) if key in schema}
     inner = {key: value for key, value in schema.items() if key != "description"}
@@ -344,7 +344,7 @@ def _mark_nullable(made: Schema) -> None:
             for key, value in kept[0].items():
                 made.setdefault(key, value)
     kinds = made.get("type")
-    if isinstance(kinds, list):
+    if is_array(kinds):
         rest = [kind for kind in kinds if kind != "null"]
         if len(rest) < len(kinds):
             made["nullable"] = True
@@ -364,11 +364,11 @@ def _references(schema: Any) -> list[str]:
     pending = [schema]
     while pending:
         place = pending.pop()
-        if isinstance(place, Mapping):
+        if is_mapping(place):
             reference = place.get("$ref")
             if isinstance(reference, str):
                 found.append(reference.removeprefix("#/$defs/").removeprefix("#/definitions/"))
             pending.extend(place.values())
-        elif isinstance(place, list):
+        elif is_array(place):
             pending.extend(place)
     return found

@@ -29,7 +29,7 @@ from placet.tools.json_schema import schema_of
 from placet.tools.names import secret_names
 from placet.tools.parameters import EMPTY, Parameter
 from placet.values.decision import Deny
-from placet.values.json import JsonObject
+from placet.values.json import JsonObject, is_array, is_object
 
 MAX_EXACT_FLOAT: Final = 2**53
 """Up to here a whole number survives the way through a float."""
@@ -134,9 +134,9 @@ def _loses_digits(text: bytes) -> bool:
     pending: list[Any] = [jiter.from_json(text, float_mode="lossless-float")]
     while pending:
         item = pending.pop()
-        if isinstance(item, dict):
+        if is_object(item):
             pending.extend(item.values())
-        elif isinstance(item, list):
+        elif is_array(item):
             pending.extend(item)
         elif isinstance(item, jiter.LosslessFloat):
             digits = str(item).lower().partition("e")[0].lstrip("+-0.").replace(".", "")
@@ -169,9 +169,9 @@ def _is_whole(number: float) -> bool:
 
 def _filled(sent: Any, written: Any) -> Any:
     """Return what was sent, with what only stands in what was written down: the defaults."""
-    if isinstance(sent, dict) and isinstance(written, dict):
+    if is_object(sent) and is_object(written):
         return {**written, **{key: _filled(value, written.get(key)) for key, value in sent.items()}}
-    if isinstance(sent, list) and isinstance(written, list) and len(sent) == len(written):
+    if is_array(sent) and is_array(written) and len(sent) == len(written):
         return [_filled(one, other) for one, other in zip(sent, written, strict=True)]
     return sent
 
@@ -259,7 +259,7 @@ def _field(parameter: Parameter, tool: str) -> FieldInfo:
 
 def _told(info: FieldInfo, described: str | None) -> dict[str, Any]:
     """Return what a schema says of a parameter apart from its type."""
-    told: dict[str, Any] = dict(info.json_schema_extra) if isinstance(info.json_schema_extra, dict) else {}
+    told: dict[str, Any] = dict(info.json_schema_extra) if is_object(info.json_schema_extra) else {}
     if info.examples:
         told["examples"] = to_jsonable_python(info.examples)
     documented = next(filter(None, (getattr(item, "documentation", None) for item in info.metadata)), None)  # PEP 727

@@ -15,6 +15,11 @@ def is_object(value: object) -> TypeGuard[dict[Any, Any]]:
     return isinstance(value, dict)
 
 
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Return whether a value is any mapping; of its keys and values nothing is known."""
+    return isinstance(value, Mapping)
+
+
 def is_array(value: object) -> TypeGuard[list[Any]]:
     """Return whether something that was read is an array; of its items nothing is known."""
     return isinstance(value, list)
