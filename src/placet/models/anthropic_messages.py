@@ -19,6 +19,7 @@ from placet.models.history import OPENING, HistoryWriter, begins_with_user, writ
 from placet.models.messages_history import MessagesHistory
 from placet.models.messages_reader import MessagesReader
 from placet.models.offers import Offer, OutputForms, describe_output, offer_tools
+from placet.models.own_state import NOBODY, ask_with_state
 from placet.models.settings import check_settings
 from placet.ports import ModelAnswer, ModelRequest, OnText
 from placet.tools.provider_schema import Strictness
@@ -99,6 +100,7 @@ class AnthropicMessages:
         )
         self._connection = Connection(sdk, "/v1/messages", self.name, key if key != NO_KEY else "")
         self._history = HistoryWriter(MessagesHistory(self.provider).write_turn, ANTHROPIC_CALL_IDS, self.provider)
+        self._bare_history = HistoryWriter(MessagesHistory(NOBODY).write_turn, ANTHROPIC_CALL_IDS, NOBODY)
 
     async def answer(self, request: ModelRequest, on_text: OnText | None = None) -> ModelAnswer:
         """Return what the model says; see `placet.ports.ModelClient.answer`.
@@ -110,18 +112,26 @@ class AnthropicMessages:
             ConfigurationError: A setting of the request says what placet says.
         """
         offer = offer_tools(request.tools, "anthropic", strict=self._strict)
-        body = self._write_body(request, offer, stream=on_text is not None)
-        reader = MessagesReader()
-        if on_text is None:
-            reader.read(await self._connection.ask(body, request.timeout))
-        else:
+
+        def write(own: bool) -> bytes:
+            history = self._history if own else self._bare_history
+            return self._write_body(request, offer, history, stream=on_text is not None)
+
+        async def hear(body: bytes, tell: OnText | None) -> MessagesReader:
+            reader = MessagesReader()
+            if tell is None:
+                reader.read(await self._connection.ask(body, request.timeout))
+                return reader
 
             def take(event: object) -> None:
                 text = reader.add(event)
                 if text:
-                    on_text(text)
+                    tell(text)
 
             await self._connection.stream(body, request.timeout, take)
+            return reader
+
+        reader = await ask_with_state(write, hear, on_text)
         place = f"{len(request.transcript)}"
         answer = reader.finish(collect_call_ids(request.transcript), place, self.provider)
         return self._outputs.restore(offer.restore(answer), request.output_schema)
@@ -130,7 +140,7 @@ class AnthropicMessages:
         """Close the connections of the running event loop."""
         await self._connection.close()
 
-    def _write_body(self, request: ModelRequest, offer: Offer, *, stream: bool) -> bytes:
+    def _write_body(self, request: ModelRequest, offer: Offer, history: HistoryWriter, *, stream: bool) -> bytes:
         fields: dict[str, Any] = {
             "model": self._model,
             **self._settings,
@@ -146,7 +156,7 @@ class AnthropicMessages:
             fields["system"] = "\n\n".join(part for part in prompt if part.strip())
         if specs and request.tool_choice in _CHOICES:
             fields["tool_choice"] = {"type": _CHOICES[request.tool_choice]}
-        messages = self._history.write(request.transcript)
+        messages = history.write(request.transcript)
         if not begins_with_user(request.transcript):
             messages.insert(0, OPENING)
         parts = [write_json(fields)[:-1], b',"messages":[', b",".join(messages), b"]"]

@@ -14,6 +14,7 @@ from placet.models.connection import RETRIES
 from placet.models.history import HistoryWriter, write_json
 from placet.models.offers import Offer, OutputForms, json_schema_format, offer_tools
 from placet.models.openai_sdk import connect_openai
+from placet.models.own_state import NOBODY, ask_with_state
 from placet.models.responses_history import ResponsesHistory
 from placet.models.responses_reader import ResponsesReader
 from placet.models.settings import check_settings
@@ -65,7 +66,8 @@ class OpenAIResponses:
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self.name = f"openai-responses:{model}" if base_url is None else f"openai-responses:{model}@{base_url}"
-        self.provider = f"openai-responses@{urlsplit(base_url).netloc if base_url else 'api.openai.com'}"
+        # No model can decrypt what another one has thought.
+        self.provider = f"openai-responses@{urlsplit(base_url).netloc if base_url else 'api.openai.com'}/{model}"
         self._model = model
         self._strict = strict
         self._outputs = OutputForms("openai-responses", strict=strict)
@@ -74,6 +76,7 @@ class OpenAIResponses:
             "/responses", self.name, base_url=base_url, api_key=api_key, max_retries=max_retries, headers=headers
         )
         self._history = HistoryWriter(ResponsesHistory(self.provider).write_turn, RESPONSES_CALL_IDS, self.provider)
+        self._bare_history = HistoryWriter(ResponsesHistory(NOBODY).write_turn, RESPONSES_CALL_IDS, NOBODY)
 
     async def answer(self, request: ModelRequest, on_text: OnText | None = None) -> ModelAnswer:
         """Return what the model says; see `placet.ports.ModelClient.answer`.
@@ -85,18 +88,26 @@ class OpenAIResponses:
             ConfigurationError: A setting of the request says what placet says.
         """
         offer = offer_tools(request.tools, "openai-responses", strict=self._strict)
-        body = self._write_body(request, offer, stream=on_text is not None)
-        reader = ResponsesReader()
-        if on_text is None:
-            reader.read(await self._connection.ask(body, request.timeout))
-        else:
+
+        def write(own: bool) -> bytes:
+            history = self._history if own else self._bare_history
+            return self._write_body(request, offer, history, stream=on_text is not None)
+
+        async def hear(body: bytes, tell: OnText | None) -> ResponsesReader:
+            reader = ResponsesReader()
+            if tell is None:
+                reader.read(await self._connection.ask(body, request.timeout))
+                return reader
 
             def take(event: object) -> None:
                 text = reader.add(event)
                 if text:
-                    on_text(text)
+                    tell(text)
 
             await self._connection.stream(body, request.timeout, take)
+            return reader
+
+        reader = await ask_with_state(write, hear, on_text)
         place = f"{len(request.transcript)}"
         answer = reader.finish(collect_call_ids(request.transcript), place, self.provider)
         return self._outputs.restore(offer.restore(answer), request.output_schema)
@@ -105,7 +116,7 @@ class OpenAIResponses:
         """Close the connections of the running event loop."""
         await self._connection.close()
 
-    def _write_body(self, request: ModelRequest, offer: Offer, *, stream: bool) -> bytes:
+    def _write_body(self, request: ModelRequest, offer: Offer, history: HistoryWriter, *, stream: bool) -> bytes:
         fields: dict[str, Any] = {
             "model": self._model,
             **self._settings,
@@ -124,7 +135,7 @@ class OpenAIResponses:
         if request.output_schema is not None:
             form = json_schema_format(self._outputs.compile(request.output_schema))
             fields["text"] = {**(fields.get("text") or {}), "format": {"type": "json_schema", **form}}
-        items = self._history.write(request.transcript)
+        items = history.write(request.transcript)
         parts = [write_json(fields)[:-1], b',"input":[', b",".join(items), b"]"]
         if specs:
             parts += [b',"tools":', offer.content]
