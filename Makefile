@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHOP := .placet/shop.db
 
-.PHONY: demo test check slow bench bench-local bench-agentdojo bench-tau2 wheel clean
+.PHONY: demo demo-data test check slow bench bench-local bench-agentdojo bench-tau2 wheel clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "placet needs Python 3.11 or newer; say make PYTHON=python3.12")'
@@ -26,6 +26,16 @@ $(SHOP): examples/shop/generate.py examples/shop/schema.sql | $(VENV)/.demo
 
 demo: $(VENV)/.demo $(SHOP) ## ask the shop where order 8842 is
 	$(BIN)/placet ask "Meu pedido 8842 já saiu?" --as c17
+
+CLUJ := SELECT round(avg(total) / 100.0, 2) AS average, count(*) AS orders FROM orders WHERE county = '\''Cluj'\''
+CLUJ += AND strftime('\''%w'\'', placed_at) = '\''2'\'' AND placed_at >= date('\''now'\'', '\''-6 months'\'')
+ASK = $(BIN)/placet tools call ask_data --as a1
+
+demo-data: $(VENV)/.demo $(SHOP) ## what orders from Cluj come to on Tuesdays; and the twins of that question, which are refused
+	$(ASK) '{"sql": "$(CLUJ)"}'
+	! $(ASK) '{"sql": "SELECT iban, salary FROM payroll"}'
+	! $(ASK) '{"sql": "SELECT sum(total) FROM other_shop.orders"}'
+	! $(ASK) '{"sql": "SELECT 1; COMMIT; DROP TABLE orders"}'
 
 test: $(VENV)/.test ## the tests, without the slow proofs
 	$(BIN)/python -m pytest -n 2 -m "not slow"

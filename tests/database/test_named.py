@@ -152,6 +152,20 @@ async def test_a_value_that_cannot_be_bound_refuses_and_opens_nothing(queries: N
     assert "all" not in str(wrong.as_json())
 
 
+async def test_the_language_and_the_tenant_are_bound_by_the_runtime(queries: NamedQueries) -> None:
+    text = (
+        "-- name: q\n-- Ask.\n-- bind: lang language\n-- bind: tenant principal.attributes.tenant int\n"
+        "SELECT CAST(:lang AS text) AS lang, CAST(:tenant AS integer) AS tenant"
+    )
+    async with NamedQueries(read_queries(text), reads=queries._reads) as opened:
+        answer = rows(await ask(opened, "q"))
+        sent = refusal(await ask(opened, "q", tenant=8))
+
+    assert answer == [["ro", 7]]
+    assert opened.find("q").input_schema()["properties"] == {}
+    assert sent.code == "bad_argument"
+
+
 @pytest.mark.parametrize("arguments", [{}, {"id": "1"}, {"id": 0}, {"id": True}, {"id": None}, {"id": 1, "x": 2}])
 async def test_arguments_that_are_none_are_refused(queries: NamedQueries, arguments: dict[str, Json]) -> None:
     answer = refusal(await queries.find("get_parcel").run(arguments, ANA))

@@ -49,6 +49,8 @@ async def test_the_average_order_from_cluj_on_tuesdays_of_six_months(shop_file: 
         "SELECT iban, salary FROM payroll",
         "SELECT * FROM main.payroll",
         "SELECT o.id, p.salary FROM orders o JOIN payroll p ON 1 = 1",
+        "SELECT sum(total) FROM other_shop.orders",
+        "WITH s AS (SELECT set_config('app.tenant', '2', true) AS x) SELECT o.id FROM s, orders o",
         "SELECT sql FROM sqlite_master",
         "SELECT email FROM customers",
         "SELECT address FROM orders",
