@@ -9,6 +9,9 @@ without coercion beyond what JSON needs, and written down again with their defau
 text is what an approver sees, what is digested, and what runs.
 """
 
+# What a model sends may be anything; it is told apart here, on the way of every call, by its exact type:
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 import json
 import math
 import re

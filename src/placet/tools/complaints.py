@@ -17,8 +17,10 @@ from placet.values.json import is_array, is_mapping, is_object
 MAX_COMPLAINTS: Final = 5
 _MAX_NAME: Final = 60
 
-_KINDS: Final = {str: "text", bool: "a boolean", int: "a whole number", float: "a number", list: "a list",
-                 dict: "an object", type(None): "null"}  # fmt: skip
+_KINDS: Final[Mapping[type, str]] = {
+    str: "text", bool: "a boolean", int: "a whole number", float: "a number", list: "a list", dict: "an object",
+    type(None): "null",
+}  # fmt: skip
 
 _EXPECTED: Final = {
     "bool_type": "must be true or false, without quotes",
@@ -106,7 +108,7 @@ def _tags(error: ErrorDetails) -> str:
     return f"{context.get('discriminator', 'its tag')} must be one of {context.get('expected_tags', 'those declared')}"
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """Return what kind of JSON a value is, in words."""
     return _KINDS.get(type(value), "something else")
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 from pydantic_core import PydanticCustomError, SchemaSerializer, SchemaValidator, core_schema, to_json
 
@@ -77,11 +77,11 @@ class Traits:
         defaults: Each fixed default.
     """
 
-    kinds: set[str] = field(default_factory=set)
-    secrets: set[str] = field(default_factory=set)
-    own_init: list[type] = field(default_factory=list)
+    kinds: set[str] = field(default_factory=set[str])
+    secrets: set[str] = field(default_factory=set[str])
+    own_init: list[type] = field(default_factory=list[type])
     factories: bool = False
-    defaults: list["Default"] = field(default_factory=list)
+    defaults: list["Default"] = field(default_factory=list[Any])
 
     @property
     def stable(self) -> bool:
@@ -173,14 +173,17 @@ class _Rewriter:
         return value
 
     def _one_of(self, item: Any, name: str) -> Any:
-        if isinstance(item, tuple):
-            choice: tuple[Any, ...] = item
-            first, *rest = choice
+        if _is_tuple(item):
+            first, *rest = item
             return (self.rewrite(first, name), *rest) if _is_node(first) else item
         if not _is_node(item):
             return item
         own = item.get("name")
         return self.rewrite(item, own if isinstance(own, str) else name)
+
+
+def _is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
+    return isinstance(value, tuple)
 
 
 def _is_node(value: Any) -> bool:
@@ -243,8 +246,8 @@ def _name_as_read(node: Node, name: str, traits: Traits) -> Node:
 
 def _exact(node: Node, name: str, traits: Traits) -> Node:
     del name, traits
-    members = node.get("members") or node.get("expected") or []
-    values = [member.value if isinstance(member, Enum) else member for member in members]
+    members: list[Any] = node.get("members") or node.get("expected") or []
+    values: list[object] = [member.value if isinstance(member, Enum) else member for member in members]
     if not any(isinstance(value, int) for value in values):
         return node
     allowed = {type(value) for value in values}

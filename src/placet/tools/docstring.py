@@ -27,7 +27,7 @@ class Docstring:
     """
 
     text: str = ""
-    parameters: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def read_docstring(doc: str) -> Docstring:

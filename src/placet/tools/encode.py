@@ -15,6 +15,9 @@
 | keys that are no text | their text |
 """
 
+# What a tool gives back may be anything, and is told apart here by what it is:
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+
 import base64
 import dataclasses
 import itertools
@@ -115,7 +118,7 @@ class _Encoder:
             case Mapping():
                 return self._object(value.items(), depth)
             case tuple() if hasattr(value, "_fields"):
-                return self._object(zip(value._fields, value, strict=False), depth)
+                return self._object(zip(getattr(value, "_fields"), value, strict=False), depth)  # noqa: B009 - no checker knows it
             case AbstractSet():
                 items = self._list(value, depth)
                 return sorted(items, key=_sort_key)

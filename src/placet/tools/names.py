@@ -29,7 +29,7 @@ def check_names(spec: ToolSpec, *, open_output: bool) -> None:
             is not one of the tool's, or a template is malformed.
     """
     properties = spec.input_schema.get("properties")
-    arguments = set(map(str, properties)) if is_mapping(properties) else set()
+    arguments: set[str] = set(map(str, properties)) if is_mapping(properties) else set()
     anywhere = property_names(spec.input_schema)
     result = property_names(spec.output_schema or {})
     _check(spec, "trusted_arguments", spec.trusted_arguments, arguments | anywhere)

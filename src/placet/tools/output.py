@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Union, get_args, get_origin
+from typing import Annotated, Any, Final, TypeGuard, Union, get_args, get_origin
 
 import jiter
 from pydantic import PydanticUserError, TypeAdapter
@@ -140,7 +140,7 @@ class OutputShaper:
             if isinstance(value, str):
                 return self._tell(value)
             return self._tell_json(*_dump(value))
-        if isinstance(value, Iterator):
+        if _is_iterator(value):
             value = gather(value)
         checked = self._validate(value, from_attributes=True)
         if self._text:
@@ -175,6 +175,10 @@ class OutputShaper:
         shaped = self._tell(text, more=more)
         shaped.written = written
         return shaped
+
+
+def _is_iterator(value: object) -> TypeGuard[Iterator[Any]]:
+    return isinstance(value, Iterator)
 
 
 def _dump(value: Any) -> tuple[bytes, bool]:

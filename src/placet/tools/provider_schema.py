@@ -10,7 +10,7 @@ from placet.tools.dialects import Dialect
 from placet.tools.restore import restore
 from placet.tools.root_forms import relax
 from placet.tools.schema_compiler import Compiler, NotStrictError, RefusedError
-from placet.values.json import JsonObject
+from placet.values.json import JsonObject, is_object
 
 
 class Strictness(StrEnum):
@@ -58,7 +58,7 @@ class CompiledSchema:
             sent = jiter.from_json(text.encode(), catch_duplicate_keys=True, allow_inf_nan=False)
         except ValueError:
             return text
-        if not isinstance(sent, dict):
+        if not is_object(sent):
             return text
         restored = restore(self.full, sent)
         return text if restored == sent else json.dumps(restored, ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from placet.tools.dialects import Dialect
@@ -351,10 +351,16 @@ def _mark_nullable(made: Schema) -> None:
         made["type"] = rest[0] if len(rest) == 1 else "string"
 
 
-_KINDS: Final = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+_KINDS: Final[Mapping[type, str]] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    type(None): "null",
+}
 
 
-def _type_of(values: list[Any]) -> Any:
+def _type_of(values: Sequence[object]) -> Any:
     kinds = sorted({_KINDS.get(type(value), "object") for value in values})
     return kinds[0] if len(kinds) == 1 else kinds
 

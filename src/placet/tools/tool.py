@@ -19,6 +19,7 @@ from placet.tools.plan import Execute, Plan, Providers, make_plan
 from placet.tools.raw_arguments import RawForm, plain_dict
 from placet.tools.typed_arguments import TypedForm, form_of_parameters, form_of_type
 from placet.values.approval import ApprovalRule
+from placet.values.json import is_mapping
 from placet.values.limits import (
     RESULT_BYTES,
     TOOL_MEMORY_BYTES,
@@ -153,8 +154,12 @@ class Tool:
             ToolDefinitionError: It cannot be a tool; the message says why.
         """
         signature = _whole_input(read_signature(handler), name)
-        raw = isinstance(parameters, Mapping)
-        form = RawForm(parameters, name) if raw else form_of_type(parameters, name, options.get("redact", ()))
+        raw = is_mapping(parameters)
+        form = (
+            RawForm(parameters, name)
+            if is_mapping(parameters)
+            else form_of_type(parameters, name, options.get("redact", ()))
+        )
         if returns is not inspect.Parameter.empty:
             signature = dataclasses.replace(signature, returns=returns)
         declared = Declared(name=name, description=description, effect=effect, options=options)

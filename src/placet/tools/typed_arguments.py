@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Annotated, Any, Final, TypeGuard, cast, get_args, get_origin
+from typing import Annotated, Any, Final, TypeGuard, get_args, get_origin
 
 import jiter
 from pydantic import BaseModel, GetCoreSchemaHandler, PydanticUserError, TypeAdapter
@@ -179,13 +179,17 @@ def _filled(sent: Any, written: Any) -> Any:
 # ── building ──────────────────────────────────────────────────────────────────────────
 
 
+def _is_class(kind: object) -> TypeGuard[type[Any]]:
+    return isinstance(kind, type)
+
+
 def is_object_type(kind: Any) -> TypeGuard[type]:
     """Whether a type can be the whole input of a tool: a pydantic model, a dataclass or a TypedDict."""
-    plain = get_origin(kind) or kind
-    return isinstance(plain, type) and (
+    plain: Any = get_origin(kind) or kind
+    return _is_class(plain) and (
         issubclass(plain, BaseModel)
         or dataclasses.is_dataclass(plain)
-        or (issubclass(plain, dict) and hasattr(plain, "__required_keys__"))  # a TypedDict, of whichever module
+        or (hasattr(plain, "__required_keys__") and issubclass(plain, dict))  # a TypedDict, of whichever module
     )
 
 
@@ -358,11 +362,11 @@ def _form(adapter: TypeAdapter[Any], schema: JsonObject, tool: str, secret: Coll
 def _check_defaults(rewritten: Rewritten, tool: str) -> None:
     """Refuse a default that its own type would refuse: written down, it could not be read again."""
     root = rewritten.schema
-    definitions = root.get("definitions", []) if root.get("type") == "definitions" else []
+    definitions: list[Any] = root.get("definitions", []) if root.get("type") == "definitions" else []
     for default in rewritten.traits.defaults:
         if default.value is PydanticUndefined:
             continue
-        node = cast("Any", default.schema)
+        node: Any = default.schema
         schema = core_schema.definitions_schema(node, definitions) if definitions else node
         part = Rewritten(schema, rewritten.traits)
         try:
