@@ -48,9 +48,10 @@ class ChatMessages:
         if own and answer.provider_state:
             message.update(answer.provider_state)
         if answer.calls:
-            message["tool_calls"] = [
-                _write_call(call, call_id, own=own) for call, call_id in zip(answer.calls, ids, strict=True)
-            ]
+            calls = [_write_call(call, call_id, own=own) for call, call_id in zip(answer.calls, ids, strict=True)]
+            if not own:
+                calls[0].update(self._quirks.foreign_calls)
+            message["tool_calls"] = calls
         results = [
             write_json({"role": "tool", "tool_call_id": call_id, "content": fence_text(result, say_error=True)})
             for result, call_id in zip(turn.results, ids, strict=True)

@@ -1,11 +1,13 @@
 """Quirks: where servers that speak Chat Completions differ from each other."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from placet.errors import ConfigurationError
 from placet.models.call_ids import MISTRAL_CALL_IDS, OPENAI_CALL_IDS, CallIdRule
+from placet.values.json import Json
 
 EmptyContent: TypeAlias = Literal["null", "empty", "absent"]
 StructuredOutput: TypeAlias = Literal["json_schema", "json_object", "prompt"]
@@ -29,6 +31,8 @@ class Quirks:
             put in where a run was stopped before it came.
         opens_with_user: Whether a conversation has to begin with the user, so that a trimmed
             one gets an opening.
+        foreign_calls: What stands beside the first call of an answer that somebody else gave, where
+            the server wants back what it would have put there itself.
     """
 
     empty_content: EmptyContent = "null"
@@ -40,12 +44,17 @@ class Quirks:
     system_role: Literal["system", "developer"] = "system"
     speaks_after_results: bool = False
     opens_with_user: bool = False
+    foreign_calls: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 QUIRKS: Final = {
     "openai": Quirks(strict=True),
     "compatible": Quirks(),
-    "gemini": Quirks(opens_with_user=True),
+    "gemini": Quirks(
+        opens_with_user=True,
+        # Without a signature Gemini 3 refuses the request; this word stands for calls that it has not made.
+        foreign_calls={"extra_content": {"google": {"thought_signature": "skip_thought_signature_validator"}}},
+    ),
     "mistral": Quirks(empty_content="absent", call_ids=MISTRAL_CALL_IDS, stream_usage=False, speaks_after_results=True),
     "llama.cpp": Quirks(empty_content="empty", parallel=True),
     "ollama": Quirks(empty_content="empty"),
