@@ -84,7 +84,7 @@ class Nesting:
     waiting: tuple[str, ...] = ()
     started: tuple[str, ...] = ()
     _count: int = 0
-    _active: "set[asyncio.Future[None]]" = field(default_factory=set)
+    _active: "set[asyncio.Future[None]]" = field(default_factory=set[Any])
 
     async def run(
         self,

@@ -26,7 +26,7 @@ from placet.runtime.world import World
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import OK
 from placet.values.decision import Reason
-from placet.values.json import JsonObject
+from placet.values.json import JsonObject, is_object
 from placet.values.run import Run, RunStatus, Usage
 
 VERSION: Final = 1
@@ -383,10 +383,9 @@ def _body(entry: AuditEntry | None) -> dict[str, Any]:
     if entry is None:
         return {}
     try:
-        body = jiter.from_json(entry.body.encode("utf-8", "surrogatepass"))
+        body: Any = jiter.from_json(entry.body.encode("utf-8", "surrogatepass"))
     except ValueError:
         return {}
-    if not isinstance(body, dict):
+    if not is_object(body):
         return {}
-    told: dict[str, Any] = body
-    return {name: value for name, value in told.items() if name != "detail" and not name.endswith("digest")}
+    return {name: value for name, value in body.items() if name != "detail" and not name.endswith("digest")}

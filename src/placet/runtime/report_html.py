@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from placet.values.decision import Reason
-from placet.values.json import Json, JsonObject
+from placet.values.json import Json, JsonObject, is_mapping
 from placet.words.catalog import say
 from placet.words.escape import escape_for_person, escape_json
 from placet.words.formats import show_datetime
@@ -234,8 +234,7 @@ def _code(value: Json) -> str:
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
-    return found
+    return value if is_mapping(value) else {}
 
 
 def _nodes(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:

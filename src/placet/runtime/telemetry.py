@@ -19,7 +19,7 @@ nowhere else: the constants that the OpenTelemetry packages export are deprecate
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -101,7 +101,7 @@ class Telemetry:
 
     content: bool = False
     provider: trace.TracerProvider | None = None
-    _tracers: dict[int, Tracer] = field(default_factory=dict, repr=False, compare=False)
+    _tracers: dict[int, Tracer] = field(default_factory=dict[int, Tracer], repr=False, compare=False)
     _look_again: float = field(default=0.0, repr=False, compare=False)
 
     def tracer(self) -> Tracer | None:
@@ -167,7 +167,7 @@ def _begin_call(tracer: Tracer, spec: ToolSpec | None, call_id: str, within: ote
 
 
 @contextmanager
-def _current(span: Span) -> Iterator[None]:
+def _current(span: Span) -> Generator[None, None, None]:
     """Make a span the current one. Unlike `trace.use_span`, it records no exception: its text may hold anything."""
     token = otel_context.attach(trace.set_span_in_context(span))
     try:
@@ -193,7 +193,7 @@ class RunSpan:
     content: bool
 
     @contextmanager
-    def current(self) -> Iterator[None]:
+    def current(self) -> Generator[None, None, None]:
         """Make it the current span, and end it; left by an exception, it ends as cancelled."""
         try:
             with _current(self.span):
@@ -253,7 +253,7 @@ class ChatSpan:
     span: Span
 
     @contextmanager
-    def current(self) -> Iterator[None]:
+    def current(self) -> Generator[None, None, None]:
         """Make it the current span, so that what the provider's own client traces stands in it, and end it."""
         try:
             with _current(self.span):
@@ -286,7 +286,7 @@ class CallSpan:
     content: bool
 
     @contextmanager
-    def current(self) -> Iterator[None]:
+    def current(self) -> Generator[None, None, None]:
         """Make it the current span, so that what the tool traces and nests stands in it; it does not end with that."""
         with _current(self.span):
             yield

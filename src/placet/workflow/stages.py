@@ -6,10 +6,10 @@ list apart, and keep their meaning when stages are added around them.
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
 
 from pydantic import BaseModel
 
@@ -199,6 +199,10 @@ def as_stage(thing: Any) -> Stage:
     )
 
 
+def _is_several(things: object) -> TypeGuard[Iterable[Any]]:
+    return isinstance(things, list | tuple)
+
+
 def as_stages(things: Any, who: str) -> tuple[Stage, ...]:
     """Return the stages of a list, or of one thing that stands for a list of one.
 
@@ -209,7 +213,7 @@ def as_stages(things: Any, who: str) -> tuple[Stage, ...]:
     Raises:
         ConfigurationError: There are none, one can be no stage, or two are of one name.
     """
-    listed = list(things) if isinstance(things, list | tuple) else [things]
+    listed: list[Any] = list(things) if _is_several(things) else [things]
     stages = tuple(as_stage(thing) for thing in listed)
     if not stages:
         raise ConfigurationError(f"{who} has no stages")

@@ -30,7 +30,7 @@ from placet.tools.parameters import Input
 from placet.tools.tool import Tool
 from placet.values.call import ToolCall, Wire
 from placet.values.decision import Deny
-from placet.values.json import Json, JsonObject, canonical
+from placet.values.json import Json, JsonObject, canonical, is_mapping
 from placet.values.limits import WORKFLOW_BUDGET, Budget
 from placet.values.message import AssistantMessage, Message
 from placet.values.outcome import Outcome
@@ -324,4 +324,4 @@ class Workflow(Agent, Generic[S]):
 def _texts(words: Words) -> Iterable[str]:
     if isinstance(words, str):
         return (words,)
-    return tuple(words.values()) if isinstance(words, Mapping) else ()
+    return tuple(words.values()) if is_mapping(words) else ()
