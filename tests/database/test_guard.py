@@ -250,9 +250,32 @@ def test_nothing_is_searched_for_what_is_as_long_as_itself(sql: str) -> None:
     assert refuse(sql).code == "too_large"
 
 
+TEXT: Final = "(SELECT string_agg(g::text, '') s, jsonb_agg(g) j FROM generate_series(1, 100000) g) t"
+
+
 @pytest.mark.parametrize(
     "sql",
     [
+        f"SELECT {', '.join(f'md5(s || {n})' for n in range(40))} FROM {TEXT}",
+        f"SELECT {', '.join('length(upper(initcap(reverse(s))))' for _ in range(15))} FROM {TEXT}",
+        f"SELECT {', '.join('length((j || j)::text)' for _ in range(15))} FROM {TEXT}",
+        "SELECT md5(string_agg(lpad('', 1000, 'x'), '')) FROM generate_series(1, 100000) g, generate_series(1, 9) h",
+        f"SELECT length(string_agg('{'x' * 900}' || g, '')) FROM generate_series(1, 100000) g, generate_series(1, 9) h",
+    ],
+)
+def test_no_row_works_on_collections_for_longer_than_a_query_may_take(sql: str) -> None:
+    """Between the functions of one row PostgreSQL looks at no clock."""
+    assert refuse(sql).code == "too_large"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT county_code, left(string_agg(status, ', '), 99), length(string_agg(status, '')) FROM orders GROUP BY 1",
+        (
+            "SELECT json_agg(json_build_object('id', id, 'status', status, 'county', county_code, 'total', total, 'at',"
+            " ordered_at, 'customer', customer_id, 'shipped', shipped_at)) FROM orders"
+        ),
         "SELECT string_agg(replace(name, category, ''), ', ') FROM products",
         "SELECT strpos(string_agg(name, ','), 'Cluj') > 0 FROM counties",
         "SELECT county_code FROM orders GROUP BY 1 HAVING string_agg(status, ',') LIKE '%paid%'",

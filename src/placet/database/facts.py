@@ -75,6 +75,8 @@ class Facts:
             replaced by it; 0 when they are few in any case.
         long_searches: Where one collection is looked for in another, or a text in a text that is
             too long for it, as characters.
+        handles_much: Whether many functions take what was collected from rows, or it is collected
+            of long values.
     """
 
     statements: tuple[str, ...]
@@ -92,6 +94,7 @@ class Facts:
     largest_value: int = 0
     largest_tree: int = 0
     long_searches: tuple[int, ...] = ()
+    handles_much: bool = False
 
 
 @dataclass(frozen=True, slots=True)

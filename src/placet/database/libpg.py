@@ -17,10 +17,6 @@ from placet.database.growth import (
     BUILDERS,
     COLLECTING,
     COLLECTING_NODES,
-    CONTAINING,
-    LIKE,
-    PATHS,
-    SEARCHING,
     STAR,
     Growth,
     measure_growth,
@@ -33,7 +29,6 @@ _FEW_BUILDERS: Final = 6
 """So few concatenations cannot build what matters: 2 to the 6th times the text of a query."""
 _FEW_NODES: Final = 100_000
 """What a query may come to without being sized, if every name were replaced by what it stands for."""
-_MATCHING: Final = LIKE | CONTAINING | PATHS
 
 
 class PostgastParser:
@@ -85,7 +80,6 @@ class _Reader:
         self._count = 0
         self._stars = 0
         self._collects = False
-        self._searches = False
         self._visits: dict[str, Callable[[Any, _Scope], None]] = {
             "SelectStmt": self._visit_select,
             "RangeVar": self._visit_relation,
@@ -116,6 +110,7 @@ class _Reader:
             nodes=self._nodes,
             largest_value=growth.largest,
             largest_tree=growth.tree,
+            handles_much=not growth.is_bounded,
             long_searches=tuple(self._place(max(0, location)) for location in growth.searches),
             **used,
         )
@@ -125,7 +120,7 @@ class _Reader:
         levels = max(1, self._selects - 1)
         nodes = self._count * max(1.0, self._names / levels) ** levels if self._selects > 1 else 0
         nodes = max(nodes, self._count * STAR**self._stars)
-        return self._builders > _FEW_BUILDERS or (self._collects and self._searches) or nodes > _FEW_NODES
+        return self._collects or self._builders > _FEW_BUILDERS or nodes > _FEW_NODES
 
     def _visit(self, node: Message, scope: _Scope) -> None:
         name = type(node).__name__
@@ -181,7 +176,6 @@ class _Reader:
         parts = _texts(call.funcname)
         self._builders += BUILDERS.get(parts[-1], 0)
         self._collects |= parts[-1] in COLLECTING
-        self._searches |= parts[-1] in SEARCHING or parts[-1].startswith(("jsonb_path", "ts_rank"))
         self._use("functions", parts, call.location, [_argument(item) for item in call.args])
         self._visit_fields(call, scope, frozenset({"funcname"}))
 
@@ -195,7 +189,6 @@ class _Reader:
     def _visit_operator(self, expression: pb.A_Expr, scope: _Scope) -> None:
         parts = _texts(expression.name)
         self._builders += parts[-1:] == ("||",)
-        self._searches |= parts[-1] in _MATCHING if parts else False
         if len(parts) > 1 or parts == ("^",):
             sides = [_argument(expression.lexpr), _argument(expression.rexpr)]
             self._use("operators", parts, expression.location, sides)

@@ -144,6 +144,9 @@ def builds_bounded_values(facts: Facts, _data: OpenData, _policy: Policy) -> Ite
     if facts.largest_value > LARGEST_VALUE:
         message = "the query builds a value out of itself again and again; it would become too large"
         yield Objection("too_large", message, Fix.NARROW)
+    if facts.handles_much:
+        message = "the query collects long values, or works on a collection again and again"
+        yield Objection("too_large", message, Fix.NARROW, "work on the rows, and collect them last")
 
 
 def expands_boundedly(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
