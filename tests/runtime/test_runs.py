@@ -1,9 +1,12 @@
 import asyncio
 from datetime import timedelta
 
+import pytest
+
 from placet.agent.definition import AgentDefinition
 from placet.errors import ModelUnavailableError
 from placet.models.scripted import ScriptedModel
+from placet.ports import ModelAnswer, ModelRequest
 from placet.runtime.sinks import ListSink
 from placet.values.audit import AuditKind
 from placet.values.event import CallFinished, CallStarted, RunEnded, TextDelta
@@ -11,7 +14,7 @@ from placet.values.limits import Budget
 from placet.values.message import ToolMessage
 from placet.values.outcome import Answer, Refused, Stopped
 from placet.values.principal import Principal
-from placet.values.run import StopReason
+from placet.values.run import RunStatus, StopReason
 from tests.runtime.conftest import CLERK, MakeAgent, Office
 
 
@@ -175,3 +178,17 @@ async def test_leaving_a_stream_cancels_the_run_and_closes_it(make_agent: MakeAg
     assert heard.entries[-1].decision == "cancelled"
     (run,) = await agent.store.list_runs()
     assert run.status == "stopped"
+
+
+async def test_a_model_client_that_breaks_leaves_no_run_half_open(make_agent: MakeAgent, heard: ListSink) -> None:
+    def break_down(_: ModelRequest) -> ModelAnswer:
+        raise ZeroDivisionError("a fault in somebody's own client")
+
+    agent = make_agent(ScriptedModel().does(break_down))
+
+    with pytest.raises(ZeroDivisionError):
+        await agent.ask("Hi", principal=CLERK)
+
+    (run,) = await agent.store.list_runs()
+    assert run.status is RunStatus.STOPPED
+    assert [entry.decision for entry in heard.entries if entry.kind is AuditKind.ANSWER] == ["model"]

@@ -117,6 +117,12 @@ class Segment:
             raise
         except LeaseLostError:
             outcome = Refused(reason=Reason.LEASE_LOST, message=refusal_text(Reason.LEASE_LOST), run_id=self.run.id)
+        except StoreError:
+            raise
+        except Exception:
+            # Somebody's own code, a model client's mostly. It is theirs to mend, and no run is left half open for it.
+            await self._close(StopReason.MODEL)
+            raise
         finally:
             if self.nested is None:
                 self.book.let_go()
