@@ -2,7 +2,7 @@
 
 import sqlite3
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +93,7 @@ class Shelf:
             return bool(connection.execute("SELECT 1 FROM loans WHERE returned_by_call = ?", (key,)).fetchone())
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _open(self) -> Generator[sqlite3.Connection, None, None]:
         connection = sqlite3.connect(self._path, timeout=2)
         try:
             with connection:

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from library.shelf import BOOKS, fold
-from placet import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from placet import ToolCall, UserMessage
 from placet.models.scripted import ScriptedModel
 from placet.ports import Finish, ModelAnswer, ModelRequest
 from placet.values.json import canonical
@@ -23,7 +23,7 @@ def understudy() -> ScriptedModel:
 
 def _answer(request: ModelRequest) -> ModelAnswer:
     last = request.transcript[-1]
-    if isinstance(last, ToolMessage | AssistantMessage) or not isinstance(last, UserMessage):
+    if not isinstance(last, UserMessage):
         return ModelAnswer()
     asked = fold(last.text)
     title = next((title for title, _, _ in BOOKS if fold(title) in asked), None)
