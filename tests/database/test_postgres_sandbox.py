@@ -120,6 +120,21 @@ async def test_cells_and_bytes_are_cut_and_said(sandbox: PostgresSandbox) -> Non
     assert sum(len(str(row[0]).encode()) for row in whole.rows) <= SMALL_CAPS.answer_bytes
 
 
+TIGHT: Final = Caps(rows=3, cell_characters=5, answer_bytes=60, cost=8_000)
+
+
+async def test_no_query_returns_more_than_its_caps(server: PostgresServer) -> None:
+    async with open_sandbox(server, TIGHT) as opened:
+        for case in POSTGRES_CASES:
+            answer = await opened.query(case.sql)
+            if isinstance(answer, Rows):
+                cells = [cell for row in answer.rows for cell in row]
+                texts = [cell for cell in cells if isinstance(cell, str)]
+                assert answer.row_count <= TIGHT.rows
+                assert all(len(text) <= TIGHT.cell_characters + len("…") for text in texts)
+                assert sum(len(text.encode()) for text in texts) + 8 * (len(cells) - len(texts)) <= TIGHT.answer_bytes
+
+
 async def test_a_wide_answer_is_fetched_in_parts_and_whole(sandbox: PostgresSandbox) -> None:
     columns = ", ".join(f"status AS s{number}" for number in range(60))
     answer = await read(sandbox, f"SELECT {columns} FROM orders ORDER BY id LIMIT 150")

@@ -108,6 +108,21 @@ async def test_cells_and_bytes_are_cut_and_said(sandbox: SqliteSandbox) -> None:
     assert 10 < whole.row_count < 200
 
 
+TIGHT: Final = Caps(rows=3, cell_characters=5, answer_bytes=60)
+
+
+async def test_no_query_returns_more_than_its_caps(shop: Path) -> None:
+    async with SqliteSandbox(shop, RELATIONS, caps=TIGHT) as opened:
+        for case in SQLITE_CASES:
+            answer = await opened.query(case.sql) if case.is_allowed else None
+            if isinstance(answer, Rows):
+                cells = [cell for row in answer.rows for cell in row]
+                texts = [cell for cell in cells if isinstance(cell, str)]
+                assert answer.row_count <= TIGHT.rows
+                assert all(len(text) <= TIGHT.cell_characters + len("…") for text in texts)
+                assert sum(len(text.encode()) for text in texts) + 8 * (len(cells) - len(texts)) <= TIGHT.answer_bytes
+
+
 @pytest.mark.parametrize(
     "sql",
     [
