@@ -15,7 +15,7 @@ from placet.tools.arguments import ArgumentReader, Arguments
 from placet.tools.raw_arguments import RawForm, plain_dict
 from placet.tools.typed_arguments import form_of_type, is_object_type
 from placet.values.decision import Deny
-from placet.values.json import Json, JsonObject
+from placet.values.json import Json, JsonObject, is_mapping
 
 _FENCED: Final = re.compile(r"\s*```(?:json|JSON)?[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*", re.DOTALL)
 
@@ -84,7 +84,7 @@ def make_contract(kind: Any) -> OutputContract:
         ConfigurationError: It is none of these.
     """
     try:
-        if isinstance(kind, Mapping):
+        if is_mapping(kind):
             raw = RawForm(kind, "output")
             return OutputContract(raw.schema, ArgumentReader(raw), plain=True)
         if is_object_type(kind):

@@ -3,6 +3,7 @@
 from placet.gate.request import GateRequest
 from placet.values.approval import ApprovalRequest, ApprovalRule, ApprovalStatus
 from placet.values.decision import Allow, Decision, Deny, NeedsApproval, Reason
+from placet.values.json import Json
 
 
 def check_approval(request: GateRequest) -> Decision:
@@ -51,6 +52,6 @@ def _still_shown(request: GateRequest, yes: ApprovalRequest, rule: ApprovalRule)
         return False
     if yes.yes is not rule.yes:
         return False
-    shown = yes.preview.binds if yes.preview else {}
-    today = request.preview.binds if request.preview else {}
-    return dict(shown) == dict(today)
+    shown: dict[str, Json] = dict(yes.preview.binds) if yes.preview else {}
+    today: dict[str, Json] = dict(request.preview.binds) if request.preview else {}
+    return shown == today

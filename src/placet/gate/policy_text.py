@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from placet.errors import PolicyError
+from placet.values.json import is_array, is_object
 from placet.values.policy import Comparison, Condition, Policy, Rule, Verdict
 
 _RULE_KEYS: Final = frozenset({"id", "permit", "forbid", "roles", "products", "when"})
@@ -41,7 +42,7 @@ def parse_policy(text: str, *, product: str = "") -> Policy:
     if unknown:
         raise PolicyError(f"the policy has unknown keys {unknown}; known are 'roles' and 'rule'")
     rules = form.get("rule", [])
-    if not isinstance(rules, list):
+    if not is_array(rules):
         raise PolicyError("write each rule under [[rule]]")
     return Policy(
         rules=tuple(_rule(rule) for rule in rules), roles=_words(form, "roles", "the policy"), product=product
@@ -49,7 +50,7 @@ def parse_policy(text: str, *, product: str = "") -> Policy:
 
 
 def _rule(form: Any) -> Rule:
-    if not isinstance(form, dict):
+    if not is_object(form):
         raise PolicyError("write each rule under [[rule]]")
     name = form.get("id")
     if not isinstance(name, str) or not name:
@@ -73,17 +74,17 @@ def _rule(form: Any) -> Rule:
 
 def _words(form: Mapping[str, Any], key: str, where: str) -> frozenset[str]:
     words = form.get(key)
-    if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
+    if not is_array(words) or not all(isinstance(word, str) and word for word in words):
         raise PolicyError(f"{where}: {key!r} must be a list of words, not {words!r}")
     return frozenset(words)
 
 
 def _conditions(rule: str, when: Any) -> list[Condition]:
-    if not isinstance(when, dict):
+    if not is_object(when):
         raise PolicyError(f"rule {rule!r}: 'when' must say facts and comparisons, as {{ amount = {{ at_most = 50 }} }}")
     conditions: list[Condition] = []
     for fact, comparisons in when.items():
-        if not isinstance(comparisons, dict) or not comparisons:
+        if not is_object(comparisons) or not comparisons:
             raise PolicyError(f"rule {rule!r}: {fact} needs a comparison, as {{ at_most = 50 }}")
         for word, value in comparisons.items():
             if word not in set(Comparison):

@@ -49,7 +49,7 @@ class GateRequest:
     rejected: bool = False
     approval: ApprovalRequest | None = None
     preview: Preview | None = None
-    provenance: Mapping[str, Provenance] = field(default_factory=dict)
+    provenance: Mapping[str, Provenance] = field(default_factory=dict[str, Provenance])
     entered: bool = False
 
     @property

@@ -113,7 +113,7 @@ class Preview:
     """
 
     text: str
-    binds: Mapping[str, Json] = field(default_factory=dict)
+    binds: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 class ApprovalStatus(StrEnum):

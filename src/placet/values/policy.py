@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from placet.errors import PolicyError
-from placet.values.json import Json, canonical
+from placet.values.json import Json, canonical, is_mapping
 from placet.values.principal import EVERYONE, Principal
 
 When: TypeAlias = Callable[[Principal, Any], bool]
@@ -87,7 +87,7 @@ def read_fact(fact: str, principal: Principal, arguments: Any) -> Any:
     else:
         found, rest = arguments, [first, *rest]
     for name in rest:
-        found = found.get(name, MISSING) if isinstance(found, Mapping) else getattr(found, name, MISSING)
+        found = found.get(name, MISSING) if is_mapping(found) else getattr(found, name, MISSING)
         if found is MISSING:
             return MISSING
     return found

@@ -38,7 +38,7 @@ class Principal:
         roles: Iterable[str] = (),
         attributes: Mapping[str, Json] | None = None,
     ) -> None:
-        if not id or not isinstance(id, str):
+        if not id or not isinstance(id, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped code may say anything
             msg = "a principal needs an id that is a text and not empty"
             raise ConfigurationError(msg)
         if isinstance(roles, str):

@@ -176,7 +176,7 @@ class Run:
     reasks: int = 0
     stop: StopReason | None = None
     parent: str = ""
-    children: Mapping[str, "Run"] = field(default_factory=dict)
+    children: Mapping[str, "Run"] = field(default_factory=dict[str, Any])
     nested_turns: int = 0
     nested_calls: int = 0
 

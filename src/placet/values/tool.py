@@ -115,8 +115,8 @@ class ToolSpec:
     trusted_arguments: frozenset[str] = frozenset()
     max_result_bytes: int = RESULT_BYTES
     max_memory_bytes: int = TOOL_MEMORY_BYTES
-    progress: Mapping[str, str] = field(default_factory=dict)
-    answer: Mapping[str, str] = field(default_factory=dict)
+    progress: Mapping[str, str] = field(default_factory=dict[str, str])
+    answer: Mapping[str, str] = field(default_factory=dict[str, str])
     digest: str = field(init=False)
     has_effect: bool = field(init=False)
     records_intent: bool = field(init=False)
@@ -165,4 +165,4 @@ class VisibleTools:
     """
 
     specs: tuple[ToolSpec, ...]
-    wire: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    wire: dict[str, Any] = field(default_factory=dict[str, Any], compare=False, repr=False)
