@@ -1,6 +1,8 @@
 # ruff: noqa: S608 - the queries are what is tested
 import asyncio
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator
@@ -209,7 +211,7 @@ async def test_a_star_over_a_hidden_column_is_answered_with_the_open_ones(sandbo
         ("", "not_a_query", Fix.POLICY, ""),
         ("SELECT 1 -- " + "x" * 10_000, "too_long", Fix.NARROW, ""),
         ("SELECT " + ",".join("1" for _ in range(1_500)), "too_long", Fix.NARROW, ""),
-        ("SELECT " + "(" * 120 + "1" + ")" * 120, "too_large", Fix.NARROW, ""),
+        ("SELECT " + "(" * 61 + "1" + ")" * 61, "too_deep", Fix.SQL, "WITH"),
     ],
 )
 async def test_a_refusal_teaches(sandbox: SqliteSandbox, sql: str, code: str, fix: Fix, word: str) -> None:
@@ -248,6 +250,53 @@ async def test_no_query_outlives_its_time(sandbox: SqliteSandbox, bomb: str) -> 
     assert time.monotonic() - started < CAPS.timeout.total_seconds() + 0.5
     assert answer.code in ("timeout", "too_large")
     assert answer.fix is Fix.NARROW
+
+
+IN_A_SMALL_THREAD: Final = """
+import sys, threading
+from placet.database.sqlite_sandbox import SqliteSandbox
+from tests.database.sqlite_shop import RELATIONS
+
+sandbox = SqliteSandbox(sys.argv[1], RELATIONS)
+sandbox.open_here()
+
+def climb():
+    for tower in sys.argv[2:]:
+        for n in (10, 59, 61, 100, 200, 400, 800, 1600):
+            sandbox.query_here(eval(tower, {"n": n})[:10_000])
+    print("alive")
+
+threading.stack_size(512 * 1024)
+thread = threading.Thread(target=climb)
+thread.start()
+thread.join()
+"""
+TOWERS: Final = (
+    "'SELECT 1' + '+1' * n",
+    "'SELECT ' + '(' * n + '1' + ')' * n",
+    "'SELECT ' + '-' * n + '1'",
+    "'SELECT ' + 'NOT ' * n + '1'",
+    "'SELECT ' + '(SELECT ' * n + '1' + ')' * n",
+    "'SELECT 1' + ' UNION SELECT 1' * n",
+    "'SELECT 1 FROM ' + '(SELECT*FROM ' * n + 'counties' + ')' * n",
+    "'SELECT 1 FROM ' + '(' * n + 'counties' + ')' * n",
+    "'SELECT 1' + ' IS NULL' * n",
+    "'SELECT ' + 'CASE WHEN 1 THEN ' * n + '1' + ' END' * n",
+    "'SELECT ' + 'abs(' * n + '1' + ')' * n",
+    "'SELECT 1 FROM counties' + ', counties' * n",
+    "'SELECT 1 WHERE 1' + ' AND 1' * n",
+    "'WITH ' + 'a AS (WITH ' * n + 'a AS (SELECT 1) SELECT 1' + ') SELECT 1' * n",
+    "'SELECT ' + \"json_extract('\" + '[' * n + ']' * n + \"', '$')\"",
+    "'SELECT ' + '/*' * n",
+)
+
+
+def test_no_query_takes_the_process_down_with_it(shop: Path) -> None:
+    root = Path(__file__).parent.parent.parent
+    command = [sys.executable, "-c", IN_A_SMALL_THREAD, str(shop), *TOWERS]
+    ended = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
+
+    assert (ended.returncode, ended.stdout) == (0, "alive\n"), ended.stderr
 
 
 @pytest.mark.slow

@@ -35,6 +35,7 @@ from placet.database.sqlite_text import (
     Token,
     count_matches,
     definitions,
+    depth,
     find_unbounded_search,
     is_plain,
     is_query,
@@ -166,7 +167,7 @@ class SqliteSandbox:
         if not is_query(sql):
             message = "only SELECT, WITH … SELECT and VALUES are run here; nothing can be changed"
             return SqlRefusal(code="not_a_query", message=message, fix=Fix.POLICY)
-        if is_plain(sql):
+        if is_plain(sql) and sql.count("(") <= self.caps.depth:
             return frozenset()
         words = tokens(sql) if len(sql) <= self.caps.query_characters else ()
         if not words or len(words) > self.caps.tokens:
@@ -175,6 +176,9 @@ class SqliteSandbox:
         return self._look_at_words(sql, words)
 
     def _look_at_words(self, sql: str, words: tuple[Token, ...]) -> frozenset[str] | SqlRefusal:
+        if depth(words) > self.caps.depth:  # a newer SQLite goes on as long as there is stack
+            hint = "build it from WITH clauses"
+            return SqlRefusal(code="too_deep", message="the query is nested too deep", fix=Fix.SQL, hint=hint)
         if count_matches(words) > MOST_MATCHES:
             message = f"more than {MOST_MATCHES} LIKE and GLOB in one query"
             return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW)

@@ -80,6 +80,16 @@ def is_plain(sql: str) -> bool:
     return is_short and len(_SELECT.findall(sql)) < _FEW_SELECTS
 
 
+def depth(words: Sequence[Token]) -> int:
+    """Return how deep brackets are nested."""
+    deepest = now = 0
+    for word in words:
+        if word.kind == "sign":
+            now += (word.text == "(") - (word.text == ")")
+            deepest = max(deepest, now)
+    return deepest
+
+
 def definitions(words: Sequence[Token]) -> dict[int, int]:
     """Return what a `WITH` may define: by the place of each name, where its body begins.
 
