@@ -31,6 +31,11 @@ def load_cases(dialect: str) -> list[Case]:
     return [case for case in (Case(**json.loads(line)) for line in lines) if case.dialect == dialect]
 
 
+def load_lines(name: str) -> list[str]:
+    """Return the queries of a file that has one on each line."""
+    return (CASES / name).read_text(encoding="utf-8").splitlines()
+
+
 POSTGRES_CASES: Final = load_cases("postgres")
 SQLITE_CASES: Final = load_cases("sqlite")
 

@@ -18,7 +18,7 @@ from placet.database.guard import Guard, Passed
 from placet.database.libpg import PostgastParser, _Reader
 from placet.database.relation import OpenData, Relation
 from placet.database.rules import RULES, Rule
-from tests.database.sandbox_cases import LEFT_TO_THE_DATABASE, OPEN, POLICY, POSTGRES_CASES, Case
+from tests.database.sandbox_cases import LEFT_TO_THE_DATABASE, OPEN, POLICY, POSTGRES_CASES, Case, load_lines
 
 GUARD: Final = Guard(PostgastParser(), OPEN, POLICY)
 
@@ -42,6 +42,11 @@ def test_every_case_gets_its_answer(case: Case) -> None:
         allow(case.sql)
     else:
         refuse(case.sql)
+
+
+@pytest.mark.parametrize("sql", load_lines("sql-refused-postgres.txt"))
+def test_what_is_of_the_kinds_of_the_cases_is_refused_too(sql: str) -> None:
+    refuse(sql)
 
 
 WITHOUT_THE_RULE: Final = {

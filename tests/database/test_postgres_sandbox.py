@@ -17,7 +17,7 @@ from placet.database.relation import Relation
 from placet.database.wire import Wire, rows, statement
 from placet.errors import ConfigurationError
 from tests.database.conftest import SMALL_CAPS, open_sandbox
-from tests.database.sandbox_cases import POSTGRES_CASES, RELATIONS, Case, schema_sql
+from tests.database.sandbox_cases import POSTGRES_CASES, RELATIONS, Case, load_lines, schema_sql
 from tests.postgres_server import PostgresServer
 
 SLACK: Final = 0.5
@@ -55,6 +55,11 @@ async def test_every_case_gets_its_answer(sandbox: PostgresSandbox, case: Case) 
     assert took < SMALL_CAPS.timeout.total_seconds() + SLACK
     if isinstance(answer, SqlRefusal):
         assert answer.code not in ("internal", "not_checked"), answer
+
+
+@pytest.mark.parametrize("sql", load_lines("sql-honest-postgres.txt"))
+async def test_honest_analytics_is_answered(sandbox: PostgresSandbox, sql: str) -> None:
+    await read(sandbox, sql)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from placet.database.sqlite_access import Access
 from placet.database.sqlite_pool import SqlitePool, SqliteSession
 from placet.database.sqlite_sandbox import SqliteSandbox
 from placet.errors import ConfigurationError
-from tests.database.sandbox_cases import SQLITE_CASES, Case
+from tests.database.sandbox_cases import SQLITE_CASES, Case, load_lines
 from tests.database.sqlite_shop import OPEN_COLUMNS, RELATIONS, make_shop
 
 CAPS: Final = Caps(timeout=timedelta(seconds=0.4))
@@ -63,6 +63,11 @@ async def test_every_case_gets_its_answer(sandbox: SqliteSandbox, case: Case) ->
 
     assert isinstance(answer, Rows if case.is_allowed else SqlRefusal), answer
     assert took < CAPS.timeout.total_seconds() + 0.5
+
+
+@pytest.mark.parametrize("sql", load_lines("sql-honest-sqlite.txt"))
+async def test_honest_analytics_is_answered(sandbox: SqliteSandbox, sql: str) -> None:
+    await read(sandbox, sql)
 
 
 async def test_no_case_changes_a_byte(sandbox: SqliteSandbox, shop: Path) -> None:
