@@ -101,7 +101,7 @@ class ModelRequest:
     output_schema: JsonObject | None = None
     tool_choice: str = "auto"
     timeout: timedelta = timedelta(seconds=60)
-    settings: Mapping[str, Json] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,7 +300,6 @@ class RunStore(Protocol):
     ) -> Sequence[StoredRun]:
         """Return runs, newest first, without their journals. No statuses means all."""
         ...
-
 
     async def purge_runs(self, before: datetime, entry: AuditEntry) -> int:
         """Forget what runs have said and done that ended before a time, in atomic steps of some hundred runs.

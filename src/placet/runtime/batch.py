@@ -35,9 +35,9 @@ class BatchOutcome:
         fatal: Whether a tool has ended the run.
     """
 
-    results: dict[int, ToolResult] = field(default_factory=dict)
-    asked: dict[int, Asked] = field(default_factory=dict)
-    left: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    results: dict[int, ToolResult] = field(default_factory=dict[int, ToolResult])
+    asked: dict[int, Asked] = field(default_factory=dict[int, Asked])
+    left: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
     fatal: bool = False
 
 

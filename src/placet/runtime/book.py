@@ -52,12 +52,12 @@ class Book:
     lease: Lease
     worker: str
     outermost: Run
-    entries: list[AuditEntry] = field(default_factory=list)
-    asked: dict[str, ApprovalRequest] = field(default_factory=dict)
+    entries: list[AuditEntry] = field(default_factory=list[AuditEntry])
+    asked: dict[str, ApprovalRequest] = field(default_factory=dict[str, ApprovalRequest])
     asking: int = 0
     began: float = 0.0
-    _unstored: list[ApprovalRequest] = field(default_factory=list)
-    _pending: dict[str, PendingApproval] = field(default_factory=dict)
+    _unstored: list[ApprovalRequest] = field(default_factory=list[ApprovalRequest])
+    _pending: dict[str, PendingApproval] = field(default_factory=dict[str, PendingApproval])
     _renewal: asyncio.TimerHandle | None = None
 
     # ── turns ─────────────────────────────────────────────────────────────────────────

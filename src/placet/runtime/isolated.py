@@ -30,6 +30,7 @@ from placet.tools.context import Context
 from placet.tools.home import at_home
 from placet.tools.output import Shaped
 from placet.tools.tool import Tool
+from placet.values.json import is_object
 
 PROGRAM: Final = "placet.runtime.isolated_child"
 _MARGIN: Final = 2.0
@@ -135,7 +136,7 @@ class Child:
         except (OSError, EOFError, ValueError) as error:
             self.kill()
             raise ProcessDied(f"the tool's process ended with {self._process.returncode} and no answer") from error
-        if not isinstance(said, dict):
+        if not is_object(said):
             raise ProcessDied("the tool's process has said what is no object")
         return said
 
@@ -169,7 +170,7 @@ class ToolProcesses:
         waiting: The children that wait, by their tool's home and bounds.
     """
 
-    waiting: dict[tuple[str, int, float], Child] = field(default_factory=dict)
+    waiting: dict[tuple[str, int, float], Child] = field(default_factory=dict[tuple[str, int, float], Child])
     _mutex: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -270,7 +271,7 @@ class _Attempt:
 def _read(said: Mapping[str, Any]) -> Ending:
     """Return the ending of which a child tells."""
     match dict(said):
-        case {"returned": dict(shaped)}:
+        case {"returned": shaped} if is_object(shaped):
             written = shaped.pop("written")
             return Returned(Shaped(**shaped, written=None if written is None else str(written).encode()))
         case {"tool_error": str(message), "hint": hint}:

@@ -58,7 +58,7 @@ class ToolThreads:
     size: int = SYNC_THREADS
     at_most: int = SYNC_THREADS * 4
     _lock: threading.Condition = field(default_factory=threading.Condition)
-    _waiting: deque[Job] = field(default_factory=deque)
+    _waiting: deque[Job] = field(default_factory=deque[Job])
     _threads: int = 0
     _idle: int = 0
     _hanging: int = 0

@@ -69,11 +69,11 @@ class Segment:
     nested: Run | None = None
     emit: Emit | None = None
     taken_over: bool = False
-    approved: dict[str, ApprovalRequest] = field(default_factory=dict)
+    approved: dict[str, ApprovalRequest] = field(default_factory=dict[str, ApprovalRequest])
     contract: Contract | None = None
     kept: KeptState | None = None
     span: RunSpan | None = None
-    asked: list[Answered] = field(default_factory=list)
+    asked: list[Answered] = field(default_factory=list[Answered])
     _began: float = 0.0
 
     @property

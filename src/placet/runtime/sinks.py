@@ -33,7 +33,7 @@ class ListSink:
         entries: What was told so far.
     """
 
-    entries: list[AuditEntry] = field(default_factory=list)
+    entries: list[AuditEntry] = field(default_factory=list[AuditEntry])
 
     def __call__(self, entry: AuditEntry) -> None:
         """Keep an entry."""

@@ -29,8 +29,8 @@ class Decided:
     """
 
     run: Run
-    approved: Mapping[str, ApprovalRequest] = field(default_factory=dict)
-    asked: Mapping[str, ApprovalRequest] = field(default_factory=dict)
+    approved: Mapping[str, ApprovalRequest] = field(default_factory=dict[str, ApprovalRequest])
+    asked: Mapping[str, ApprovalRequest] = field(default_factory=dict[str, ApprovalRequest])
 
 
 async def take_decisions(world: World, run: Run, outermost: str) -> Decided:  # noqa: C901 - one branch for each status

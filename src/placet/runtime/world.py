@@ -109,13 +109,13 @@ class World:
     telemetry: Telemetry = field(default_factory=Telemetry)
     policy: Policy | None = None
     release_unrecorded_reads: bool = False
-    seen: dict[frozenset[str], VisibleTools] = field(default_factory=dict)
-    agents: "Mapping[str, Nestable]" = field(default_factory=dict)
-    prices: Mapping[str, Price | None] = field(default_factory=dict)
+    seen: dict[frozenset[str], VisibleTools] = field(default_factory=dict[frozenset[str], VisibleTools])
+    agents: "Mapping[str, Nestable]" = field(default_factory=dict[str, Any])
+    prices: Mapping[str, Price | None] = field(default_factory=dict[str, Price | None])
     personal: frozenset[str] = frozenset(KINDS)
-    redactors: dict[str, Redactor] = field(default_factory=dict)
-    losses: dict[str, int] = field(default_factory=dict)
-    tasks: set["asyncio.Task[None]"] = field(default_factory=set)
+    redactors: dict[str, Redactor] = field(default_factory=dict[str, Redactor])
+    losses: dict[str, int] = field(default_factory=dict[str, int])
+    tasks: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
 
     def redactor(self, tool: Tool | None) -> Redactor:
         """Return what keeps the tool's secrets out of records; without a tool, the patterns alone."""

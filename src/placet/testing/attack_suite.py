@@ -30,6 +30,7 @@ from placet.tools.toolset import Toolset
 from placet.values.approval import Yes
 from placet.values.call import ToolResult
 from placet.values.decision import Deny, Reason
+from placet.values.json import is_mapping
 from placet.values.limits import Budget
 from placet.values.message import ToolMessage
 from placet.values.outcome import Outcome, Refused, Waiting
@@ -68,9 +69,9 @@ class AttackReport:
         skipped: Tools that could not be tried, and why; give examples for them.
     """
 
-    tried: dict[str, int] = field(default_factory=dict)
-    breaches: list[Breach] = field(default_factory=list)
-    skipped: dict[str, str] = field(default_factory=dict)
+    tried: dict[str, int] = field(default_factory=dict[str, int])
+    breaches: list[Breach] = field(default_factory=list[Breach])
+    skipped: dict[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(slots=True)
@@ -83,7 +84,7 @@ class _Trial:
     approver: Principal | None
     deps: Any
     report: AttackReport
-    runs: list[object] = field(default_factory=list)
+    runs: list[object] = field(default_factory=list[object])
 
     @property
     def name(self) -> str:
@@ -281,7 +282,7 @@ def sample(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sample(form: Any, definitions: Mapping[str, Any], depth: int) -> Any:  # noqa: C901, PLR0911, PLR0912 - one line for each kind of schema
-    if not isinstance(form, Mapping) or depth > 8:
+    if not is_mapping(form) or depth > 8:
         return "x"
     if "default" in form:
         return form["default"]
