@@ -16,7 +16,7 @@ from placet.database.caps import Caps
 from placet.database.facts import Facts, Measure, Unparsable
 from placet.database.guard import Guard, Passed
 from placet.database.libpg import PostgastParser, _Reader
-from placet.database.relation import OpenData, Relation
+from placet.database.relation import KnownColumn, OpenData, Relation
 from placet.database.rules import RULES, Rule
 from tests.database.sandbox_cases import LEFT_TO_THE_DATABASE, OPEN, POLICY, POSTGRES_CASES, Case, load_lines
 
@@ -57,6 +57,7 @@ WITHOUT_THE_RULE: Final = {
     "names_listed_types": "SELECT 'hr.payroll'::regclass",
     "uses_bare_operators": "SELECT total OPERATOR(public.+) 1 FROM orders",
     "calls_nothing_by_a_dot": "SELECT c.wipe FROM counties c",
+    "names_no_system_column": "SELECT o.id FROM orders o ORDER BY o.ctid",
     "samples_plainly": "SELECT * FROM orders TABLESAMPLE bernoulli (id)",
     "builds_bounded_values": "WITH a AS (SELECT 'xxxxxxxxxx' s)"
     + "".join(
@@ -321,6 +322,13 @@ def test_a_relation_outside_the_search_path_needs_its_schema() -> None:
 
     assert isinstance(guard.check("SELECT * FROM rates"), SqlRefusal)
     assert guard.check("SELECT * FROM fx.rates") == Passed("SELECT * FROM fx.rates", ("fx.rates",))
+
+
+def test_a_view_may_call_a_column_as_the_system_does() -> None:
+    shown = OpenData([Relation("orders", "shop")], {"shop.orders": (KnownColumn("xmin", "int8"),)})
+
+    assert isinstance(Guard(PostgastParser(), shown).check("SELECT xmin FROM orders"), Passed)
+    assert refuse("SELECT xmin FROM orders").code == "unknown_column"
 
 
 def test_what_is_sent_ends_before_the_semicolon() -> None:

@@ -66,6 +66,7 @@ class Facts:
         operators: Every operator that has a schema, and every `^`.
         notations: Every name after a dot: `c.f` and `(c).f` may be a call `f(c)`.
         long_columns: Column names of three and more parts.
+        system_columns: Every column that is called like one of the system's own.
         collations: Every collation that is named.
         samples: Every sampling method, with its arguments.
         values: Every parameterless function that is written as a keyword (`CURRENT_USER`).
@@ -88,6 +89,7 @@ class Facts:
     operators: tuple[NameUse, ...] = ()
     notations: tuple[NameUse, ...] = ()
     long_columns: tuple[NameUse, ...] = ()
+    system_columns: tuple[NameUse, ...] = ()
     collations: tuple[NameUse, ...] = ()
     samples: tuple[NameUse, ...] = ()
     values: tuple[NameUse, ...] = ()

@@ -22,6 +22,7 @@ from placet.database.growth import (
     measure_growth,
 )
 from placet.database.nesting import measure
+from placet.database.policy import SYSTEM_COLUMNS
 
 _Scope: TypeAlias = frozenset[str]
 
@@ -215,6 +216,8 @@ class _Reader:
         is_row = column.fields[-1].HasField("a_star")
         if len(parts) + is_row > 2:
             self._use("long_columns", parts, column.location)
+        if parts and parts[-1] in SYSTEM_COLUMNS and not is_row:
+            self._use("system_columns", parts, column.location)
         if len(parts) > 1 and not is_row:
             self._use("notations", parts, column.location)
         self._visit_fields(column, scope)

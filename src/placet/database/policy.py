@@ -98,6 +98,9 @@ VALUES: Final = frozenset(
 )
 """Keywords that are functions: the date and the time, not who is asking."""
 
+SYSTEM_COLUMNS: Final = frozenset({"cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"})
+"""What every table has besides its own columns: where its rows lie, and who has written them when."""
+
 SAMPLES: Final = frozenset({"bernoulli", "system"})
 
 ROW_FUNCTIONS: Final = frozenset(

@@ -130,6 +130,14 @@ def calls_nothing_by_a_dot(facts: Facts, _data: OpenData, policy: Policy) -> Ite
             yield Objection("unknown_column", f"there is no column {name!r}", Fix.SQL, position=use.position)
 
 
+def names_no_system_column(facts: Facts, data: OpenData, _policy: Policy) -> Iterator[Objection]:
+    """No column of the system's own, unless a view that is open calls one of its columns so."""
+    for use in facts.system_columns:
+        name = use.parts[-1]
+        if not any(column.name == name for relation in data.relations for column in data.columns_of(relation)):
+            yield Objection("unknown_column", f"there is no column {name!r}", Fix.SQL, position=use.position)
+
+
 def samples_plainly(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
     """Samples are of the two built-in methods, by constants."""
     for use in facts.samples:
@@ -174,6 +182,7 @@ RULES: Final[tuple[Rule, ...]] = (
     names_listed_types,
     uses_bare_operators,
     calls_nothing_by_a_dot,
+    names_no_system_column,
     samples_plainly,
     builds_bounded_values,
     expands_boundedly,
