@@ -193,7 +193,7 @@ async def _write(connection: Connection, statements: Sequence[Statement]) -> Not
     for statement in statements:
         try:
             # `binary` asks for the extended protocol, in which one text is one statement.
-            cursor = await connection.execute(statement.sql, statement.parameters or None, binary=True)
+            cursor = await connection.execute(statement.sql.encode(), statement.parameters or None, binary=True)
             changed = cursor.rowcount
         except DatabaseError as error:
             if error.sqlstate in AGAIN:  # the whole may be tried again
