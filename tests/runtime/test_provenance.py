@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import pytest
+
 from placet.agent.definition import AgentDefinition
+from placet.errors import ToolDefinitionError
 from placet.models.scripted import ScriptedModel
 from placet.tools.context import Context
 from placet.tools.tool import tool
-from placet.values.approval import Confirmation
+from placet.values.approval import Approval, ApprovalRule, Confirmation
 from placet.values.message import ToolMessage
 from placet.values.outcome import Answer, Waiting
 from tests.runtime.conftest import CLERK, MakeAgent, Office
@@ -22,7 +25,7 @@ async def read_mail() -> str:
     effect="write",
     roles={"support"},
     trusted_arguments={"to"},
-    approval=Confirmation.when(lambda a: a.to.endswith("@never.example")),
+    approval=Confirmation.when_untrusted(),
 )
 async def send(context: Context[Office], to: str, body: str) -> str:
     """Send a mail."""
@@ -97,3 +100,14 @@ async def test_what_an_outer_model_asks_a_nested_agent_is_not_in_the_persons_wor
 
     assert isinstance(await outer.ask("Summarise my mail", principal=CLERK), Waiting)
     assert not office.done
+
+
+@pytest.mark.parametrize("rule", [Confirmation.when_untrusted(), Approval.when_untrusted(approvers={"finance"})])
+def test_who_asks_for_a_yes_when_untrusted_names_what_must_be_trusted(rule: ApprovalRule) -> None:
+    async def give(to: str) -> str:
+        """Give."""
+        return to
+
+    with pytest.raises(ToolDefinitionError, match="names no trusted_arguments"):
+        tool(effect="write", roles={"support"}, approval=rule)(give)
+    assert tool(effect="write", roles={"support"}, approval=rule, trusted_arguments={"to"})(give).spec.approval is rule

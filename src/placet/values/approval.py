@@ -46,8 +46,13 @@ class ApprovalRule:
         duration(self.ttl)
 
 
+def untrusted_alone(_: Any) -> bool:
+    """Return that the arguments themselves ask for no yes: where they came from does (`when_untrusted`)."""
+    return False
+
+
 class Approval:
-    """Another person's yes: `Approval.always(...)` or `Approval.when(condition, ...)`."""
+    """Another person's yes: `Approval.always(...)`, `when(condition, ...)` or `when_untrusted(...)`."""
 
     @staticmethod
     def always(*, approvers: Iterable[str], ttl: timedelta | float | str = APPROVAL_TTL) -> ApprovalRule:
@@ -71,9 +76,18 @@ class Approval:
         """
         return ApprovalRule(yes=Yes.APPROVE, condition=condition, ttl=duration(ttl), approvers=_roles(approvers))
 
+    @staticmethod
+    def when_untrusted(*, approvers: Iterable[str], ttl: timedelta | float | str = APPROVAL_TTL) -> ApprovalRule:
+        """Return the rule that calls wait for an approver whose `trusted_arguments` come from untrusted output.
+
+        Raises:
+            ConfigurationError: There are no approvers, or the ttl is not above zero.
+        """
+        return Approval.when(untrusted_alone, approvers=approvers, ttl=ttl)
+
 
 class Confirmation:
-    """The requester's own yes: `Confirmation.always()` or `Confirmation.when(condition)`."""
+    """The requester's own yes: `Confirmation.always()`, `when(condition)` or `when_untrusted()`."""
 
     @staticmethod
     def always(*, ttl: timedelta | float | str = APPROVAL_TTL) -> ApprovalRule:
@@ -92,6 +106,15 @@ class Confirmation:
             ConfigurationError: The ttl is not above zero.
         """
         return ApprovalRule(yes=Yes.CONFIRM, condition=condition, ttl=duration(ttl))
+
+    @staticmethod
+    def when_untrusted(*, ttl: timedelta | float | str = APPROVAL_TTL) -> ApprovalRule:
+        """Return the rule that calls wait for the requester whose `trusted_arguments` come from untrusted output.
+
+        Raises:
+            ConfigurationError: The ttl is not above zero.
+        """
+        return Confirmation.when(untrusted_alone, ttl=ttl)
 
 
 def _roles(roles: Iterable[str]) -> frozenset[str]:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from placet.errors import ToolDefinitionError
-from placet.values.approval import ApprovalRule
+from placet.values.approval import ApprovalRule, untrusted_alone
 from placet.values.json import JsonObject, canonical
 from placet.values.limits import RESULT_BYTES, TOOL_MEMORY_BYTES, TOOL_TIMEOUT, Limit, ValueLimit
 from placet.values.principal import Principal
@@ -130,6 +130,9 @@ class ToolSpec:
             raise ToolDefinitionError(msg)
         if not self.description.strip():
             msg = f"tool {self.name!r} has no description; the model chooses by it: write a docstring"
+            raise ToolDefinitionError(msg)
+        if self.approval is not None and self.approval.condition is untrusted_alone and not self.trusted_arguments:
+            msg = f"tool {self.name!r} asks for a yes when_untrusted, and names no trusted_arguments={{…}} to look at"
             raise ToolDefinitionError(msg)
         for limit in self.limits:
             if isinstance(limit, ValueLimit):
