@@ -118,3 +118,11 @@ class StoreVersionError(StoreError):
 
 class LeaseLostError(StoreError):
     """Another worker owns this run now; whatever this one was about to do, it must not."""
+
+
+def described(error: BaseException) -> str:
+    """Return an exception as the audit log may be told of it. Never raises, whatever it does when it is asked."""
+    try:
+        return repr(error)
+    except Exception:  # noqa: BLE001 - a stranger's exception
+        return f"{type(error).__name__} that cannot be put into words"

@@ -59,3 +59,18 @@ def test_a_check_that_breaks_is_a_refusal_and_its_text_is_for_the_audit_log_alon
     assert isinstance(decision, Deny)
     assert "hunter2" not in decision.message
     assert "hunter2" in (decision.detail or "")
+
+
+def test_a_check_that_breaks_in_a_way_that_cannot_be_put_into_words_is_a_refusal_too(make_request: MakeRequest) -> None:
+    class UnspeakableError(Exception):
+        def __repr__(self) -> str:
+            raise ValueError("no words")
+
+    def check(_: GateRequest) -> Decision:
+        raise UnspeakableError
+
+    decision = Gate((says(Allow("a")), check)).decide(make_request())
+
+    assert isinstance(decision, Deny)
+    assert decision.reason is Reason.CHECK_FAILED
+    assert "UnspeakableError" in (decision.detail or "")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from placet.errors import ConfigurationError
+from placet.errors import ConfigurationError, described
 from placet.gate.approval import check_approval
 from placet.gate.authorisation import check_authorisation
 from placet.gate.permission import check_permission
@@ -72,7 +72,7 @@ class Gate:
             try:
                 decision = check(request)
             except Exception as error:  # noqa: BLE001 - whatever broke, refuse
-                return _broken(check, repr(error))
+                return _broken(check, described(error))
             match decision:
                 case Allow():
                     if decision.rule:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from placet.errors import described
 from placet.gate.gate import Check
 from placet.gate.policy import is_open
 from placet.gate.request import GateRequest
@@ -66,7 +67,7 @@ def _answer(check: Check, facts: GateRequest) -> Decision:
     try:
         return check(facts)
     except Exception as error:  # noqa: BLE001 - a check that breaks refuses, and its text is for the operator
-        return Deny(Reason.CHECK_FAILED, "this check failed", rule=_name(check), detail=repr(error))
+        return Deny(Reason.CHECK_FAILED, "this check failed", rule=_name(check), detail=described(error))
 
 
 def _name(check: Check) -> str:

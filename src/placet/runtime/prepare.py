@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, assert_never
 
 from placet.agent.snapshot import load_result
-from placet.errors import StoreError
+from placet.errors import StoreError, described
 from placet.gate.gate import told
 from placet.gate.policy import is_open
 from placet.gate.request import GateRequest
@@ -159,7 +159,7 @@ async def _hooked(
             changed = await settle(hooks.before_tool(use))
         except Exception as error:  # noqa: BLE001 - a hook that breaks must not open a way
             text = "a hook failed, so the call was refused"
-            return Deny(Reason.CHECK_FAILED, text, rule="before_tool", detail=repr(error))
+            return Deny(Reason.CHECK_FAILED, text, rule="before_tool", detail=described(error))
         if changed is not None:
             read = tool.reader.read_json(changed)
             if isinstance(read, Deny):

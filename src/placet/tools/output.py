@@ -11,7 +11,7 @@ from pydantic import PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic_core import PydanticSerializationError, SchemaError, ValidationError, to_json
 
-from placet.errors import ToolDefinitionError
+from placet.errors import ToolDefinitionError, described
 from placet.tools.core_schema import Rewritten, rewrite_for_output
 from placet.tools.encode import Gathered, NotSerialisableError, encode, gather
 from placet.tools.json_schema import schema_of
@@ -208,7 +208,7 @@ def _explain(error: BaseException) -> str:
     if isinstance(error, ValidationError):
         found = error.errors(include_url=False, include_input=False)
         return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['type']}" for one in found[:_MAX_EXPLAINED])
-    return re.sub(r"input_value=.*?, input_type", "input_type", repr(error), flags=re.DOTALL)[:_MAX_DETAIL]
+    return re.sub(r"input_value=.*?, input_type", "input_type", described(error), flags=re.DOTALL)[:_MAX_DETAIL]
 
 
 _MAX_EXPLAINED: Final = 10

@@ -21,7 +21,7 @@ from pydantic_core import (
     to_jsonable_python,
 )
 
-from placet.errors import ToolDefinitionError
+from placet.errors import ToolDefinitionError, described
 from placet.tools.arguments import Arguments, refuse
 from placet.tools.complaints import complain, place_of, property_names
 from placet.tools.core_schema import Rewritten, rewrite_for_arguments
@@ -122,7 +122,7 @@ def _nothing(value: Any) -> None:
 
 def _broken(message: str, error: Exception | None) -> Deny:
     refusal = refuse(message, "this is a fault of the tool, not of the arguments; tell the user")
-    return dataclasses.replace(refusal, detail=None if error is None else repr(error))
+    return dataclasses.replace(refusal, detail=None if error is None else described(error))
 
 
 def _dump(value: Any) -> str:
