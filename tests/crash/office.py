@@ -30,7 +30,7 @@ BOSS: Final = Principal("boss", roles={"finance"})
 MONDAY: Final = datetime(2026, 11, 30, 9, tzinfo=UTC)
 
 READ: Final = "read"
-WAYS: Final = (READ, Survival.KEY.value, Survival.ONCE.value)
+WAYS: Final = (READ, *(way.value for way in Survival))
 """Each way in which a tool survives a crash: a read is run again, a write says how."""
 
 
@@ -53,6 +53,11 @@ class Place:
         """The database in which effects are counted."""
         return Outside(Path(self.outside))
 
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether the store is a file."""
+        return self.store.endswith(".db")
+
 
 @dataclass(slots=True, kw_only=True)
 class Desk:
@@ -62,6 +67,7 @@ class Desk:
     points: Points
     way: str
     balance: int
+    insert: str
 
 
 def clerk(case: int) -> Principal:
@@ -72,9 +78,16 @@ def clerk(case: int) -> Principal:
 def open_store(place: Place) -> Store:
     """Return the store of a place, not yet opened."""
     key = Keys.of(SECRET).audit
-    if place.store.endswith(".db"):
+    if place.is_sqlite:
         return SqliteStore(place.store, key=key)
     return cast(Store, PostgresStore(place.store, key=key, pool_size=2))
+
+
+def insert_into(place: Place) -> str:
+    """Return the statement by which a tool has its effect in the store's own database."""
+    if place.is_sqlite:
+        return "INSERT INTO crash_effect VALUES (?, ?, ?)"
+    return "INSERT INTO crash_effect VALUES (%s, %s, %s)"
 
 
 def make_agent(place: Place, points: Points, clock: FrozenClock, voice: str, balance: int = 100) -> Agent:
@@ -92,7 +105,7 @@ def make_agent(place: Place, points: Points, clock: FrozenClock, voice: str, bal
         tools=tools(place.way),
         model=ScriptedModel(cycle=True).does(_speak(points, voice)),
         store=cast(Store, PointedStore(open_store(place), points)),
-        deps=Desk(world=place.world, points=points, way=place.way, balance=balance),
+        deps=Desk(world=place.world, points=points, way=place.way, balance=balance, insert=insert_into(place)),
         secret=SECRET,
         clock=clock,
     )
@@ -151,9 +164,12 @@ def _work(context: Context[Desk], name: str, said: str) -> str:
     desk, who = context.deps, context.principal.id
     desk.world.begin(who, name, context.call_key)
     desk.points.reach(f"inside {name}, before its effect")
-    # A tool that takes no idempotency key could not tell a second time from a first.
-    by_key = desk.way == Survival.KEY
-    key = context.idempotency_key if by_key else context.call_key
-    desk.world.have_effect(who, name, key, once_each_key=by_key)
+    if context.transaction is not None:
+        context.transaction.add(desk.insert, (who, name, context.call_key), rows=1)
+    else:
+        # A tool that takes no idempotency key could not tell a second time from a first.
+        by_key = desk.way == Survival.KEY
+        key = context.idempotency_key if by_key else context.call_key
+        desk.world.have_effect(who, name, key, once_each_key=by_key)
     desk.points.reach(f"inside {name}, after its effect")
     return f"{name}: {said}"

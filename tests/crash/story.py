@@ -16,6 +16,7 @@ from placet.values.effect import EffectRecord, EffectState
 from placet.values.message import AssistantMessage, ToolMessage
 from placet.values.run import RunStatus
 from placet.values.tool import Survival
+from tests.crash import inside
 from tests.crash.office import BOSS, READ, Place, clerk, open_store
 from tests.crash.processes import Job, Worker, run
 
@@ -150,7 +151,7 @@ def judge(place: Place, case: int, end: "Found", *, late: bool = False) -> list[
     open_ones = [request.id for request in end.approvals if request.status is ApprovalStatus.PENDING]
     if open_ones:
         faults.append(f"nobody has answered {open_ones}")
-    effects = Counter(place.world.effects(who))
+    effects = Counter(inside.effects(place, who))
     begun = Counter(place.world.begun(who))
     refused = {request.call_key for request in end.approvals if request.status is ApprovalStatus.REJECTED}
     for index, (tool, code) in enumerate(end.results):
