@@ -325,6 +325,7 @@ class Agent:
             emit: Told what happens meanwhile.
 
         Raises:
+            ConfigurationError: It is no text, or `by` is neither a principal nor the id of one.
             StoreError: The store or the directory cannot be read.
         """
         return await self._decide(approval, by, Yes.APPROVE, arguments=arguments, emit=emit)
@@ -338,6 +339,7 @@ class Agent:
             emit: Told what happens meanwhile.
 
         Raises:
+            ConfigurationError: It is no text, or `by` is neither a principal nor the id of one.
             StoreError: The store or the directory cannot be read.
         """
         return await self._decide(approval, by, Yes.CONFIRM, emit=emit)
@@ -361,6 +363,7 @@ class Agent:
             emit: Told what happens meanwhile.
 
         Raises:
+            ConfigurationError: It is no text, or `by` is neither a principal nor the id of one.
             StoreError: The store or the directory cannot be read.
         """
         return await self._decide(approval, by, None, note=reason, note_for_model=reason_for_model, emit=emit)
@@ -376,6 +379,8 @@ class Agent:
         arguments: JsonObject | None = None,
         emit: Emit | None = None,
     ) -> Outcome:
+        if not isinstance(approval, str):  # pyright: ignore[reportUnnecessaryIsInstance] - it may come from a form
+            raise ConfigurationError(f"{type(approval).__name__} is no approval; give its token or its id, a text")
         await self.open()
         decided = await decide(
             self.world, approval, self._state(by), yes, note=note, note_for_model=note_for_model, arguments=arguments
@@ -540,6 +545,8 @@ class Agent:
     def _state(self, who: Who) -> str:
         if isinstance(who, str):
             return who
+        if not isinstance(who, Principal):  # pyright: ignore[reportUnnecessaryIsInstance] - it may come from a form
+            raise ConfigurationError(f"{type(who).__name__} is nobody; give a Principal, or the id of one")
         if self._states:
             self._stated.state(who)
         return who.id

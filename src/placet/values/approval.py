@@ -226,6 +226,9 @@ class ApprovalDecision:
         note_for_model: Whether the model may read the reason.
         arguments: The arguments that run instead, when the person edited them.
         digest: The keyed digest of those, or of the original.
+
+    Raises:
+        ConfigurationError: The yes is neither True nor False.
     """
 
     approval_id: str
@@ -236,3 +239,7 @@ class ApprovalDecision:
     note_for_model: bool = True
     arguments: JsonObject | None = None
     digest: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.yes is not True and self.yes is not False:
+            raise ConfigurationError(f"{self.yes!r} is no decision; say True for a yes, False for a no")
