@@ -9,6 +9,8 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from pydantic import BaseModel
+
 from placet.agent.definition import AgentDefinition
 from placet.models.scripted import ScriptedModel
 from placet.models.text_protocol import TextProtocolModel
@@ -21,7 +23,8 @@ from placet.values.event import RunEnded
 from placet.values.message import ToolMessage, Transcript
 from placet.values.outcome import Answer, Outcome, Stopped, Waiting
 from placet.values.principal import EVERYONE, Principal
-from tests.runtime.conftest import BOSS, TOOLS, MakeAgent
+from placet.workflow import AgentStage, Workflow
+from tests.runtime.conftest import BOSS, SECRET, TOOLS, MakeAgent
 
 Door = Callable[[MakeAgent, str, Mapping[str, Any], Principal], Awaitable[ToolResult]]
 
@@ -117,6 +120,30 @@ async def takeover(make_agent: MakeAgent, name: str, arguments: Mapping[str, Any
         await asyncio.wait({task})
 
 
+class Said(BaseModel):
+    """The state of the workflow: what its stage has said."""
+
+    words: str = ""
+
+
+async def workflow(make_agent: MakeAgent, name: str, arguments: Mapping[str, Any], principal: Principal) -> ToolResult:
+    """The call comes from the agent of a workflow's stage."""
+    model = ScriptedModel().calls_all([(name, dict(arguments))]).says("ok")
+    inner = make_agent(model, definition=AgentDefinition(name="inner"))
+    flow = Workflow(
+        "flow",
+        state=Said,
+        stages=[AgentStage(inner, into="words")],
+        store=inner.store,
+        deps=inner.world.deps,
+        audit=inner.world.sinks,
+        clock=inner.world.clock,
+        secret=SECRET,
+    )
+    await flow.ask("Please", principal=principal)
+    return results_of(model.requests[-1].transcript)[-1]
+
+
 def ask_inner() -> Tool:
     async def ask(context: Context[Any]) -> str:
         """Ask the inner agent."""
@@ -136,6 +163,7 @@ DOORS: dict[str, Door] = {
     "resumed": resumed,
     "nested": nested,
     "takeover": takeover,
+    "workflow": workflow,
 }
 
 assert TOOLS  # the tools that the doors lead to
