@@ -8,20 +8,18 @@ result = await agent.ask("Cancel order 8842", principal=Principal("s1", roles={"
 
 import asyncio
 import contextlib
-import secrets
 from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from placet.agent.definition import AgentDefinition, parse_agent
+from placet.agent.definition import AgentDefinition
 from placet.agent.output import Contract, make_contract
-from placet.errors import AgentFileError, ConfigurationError, PolicyError
+from placet.errors import ConfigurationError
 from placet.gate.gate import Gate
-from placet.gate.policy import check_names
-from placet.gate.policy_text import parse_policy
 from placet.models.open import open_model
+from placet.parts import choose_tools, load_agent, read_policy, secret_of
 from placet.ports import Clock, IdSource, KeepsConnections, ModelClient, PrincipalDirectory, Store
 from placet.redaction.pack import KINDS
 from placet.runtime.clock import SystemClock, SystemIds
@@ -32,7 +30,7 @@ from placet.runtime.drive import Driver
 from placet.runtime.event_log import EventLogs
 from placet.runtime.explain import Explanation, explain
 from placet.runtime.hooks import Hooks
-from placet.runtime.keys import Keys, read_or_make_secret
+from placet.runtime.keys import Keys
 from placet.runtime.offered import check_offered
 from placet.runtime.own_loop import OwnLoop
 from placet.runtime.patience import see_through
@@ -136,15 +134,15 @@ class Agent:
         self.definition = replace(defined, budget=budget) if budget is not None else defined
         self._opened_model = model is None or isinstance(model, str)
         self.model: ModelClient | None = self._open_model(model if model is not None else self.definition.model)
-        secret = secret if secret is not None else _secret(store)
+        secret = secret if secret is not None else secret_of(store)
         keys = Keys.of(secret)
         opened: Store = open_store_from_url(store, key=keys.audit) if isinstance(store, str) else store
         self.store: Store = EncryptedStore(opened, encryption_keys) if encryption_keys else opened
         self._stated = StatedPrincipals(self.store)
         self._states = directory is None
         ids = ids or SystemIds()
-        rules = _policy(policy, product)
-        toolset = _toolset(tools, self.definition, rules)
+        rules = read_policy(policy, product)
+        toolset = choose_tools(tools, self.definition, rules)
         self.world = World(
             store=self.store,
             directory=directory if directory is not None else self._stated,
@@ -554,51 +552,3 @@ class Agent:
     def _language_of(self, who: Who) -> str:
         said = who.attributes.get("language") if isinstance(who, Principal) else None
         return normalise_language(said if isinstance(said, str) else None) or self.definition.language
-
-
-def load_agent(path: Path) -> AgentDefinition:
-    """Return the agent that a Markdown file defines; its name is the file's.
-
-    Raises:
-        AgentFileError: It cannot be read, or is no agent file.
-    """
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise AgentFileError(f"the agent file {str(path)!r} cannot be read: {error}") from error
-    return parse_agent(text, name=path.name.removesuffix(".md").removesuffix(".agent"))
-
-
-def _policy(policy: Policy | Path | str | None, product: str) -> Policy | None:
-    if policy is None or isinstance(policy, Policy):
-        return policy
-    try:
-        return parse_policy(Path(policy).read_text("utf-8"), product=product)
-    except (OSError, UnicodeDecodeError) as error:
-        raise PolicyError(f"the policy {str(policy)!r} cannot be read: {error}") from error
-
-
-def _toolset(tools: Toolset | Iterable[Any], definition: AgentDefinition, policy: Policy | None) -> Toolset:
-    permits = {name for rule in policy.rules for name in rule.tools} if policy is not None else set[str]()
-    toolset = tools if isinstance(tools, Toolset) else Toolset(tools, policy_permits=permits)
-    if policy is not None:
-        check_names(policy, {tool.name: tool.spec for tool in toolset})
-    if definition.tools is None:
-        return toolset
-    missing = [name for name in definition.tools if name not in toolset.names]
-    if missing:
-        raise AgentFileError(
-            f"agent {definition.name!r} names tools that it was not given: {missing}; it has {sorted(toolset.names)}"
-        )
-    named = frozenset(definition.tools)
-    return toolset.filter(lambda spec: spec.name in named)
-
-
-def _secret(store: Store | str) -> bytes:
-    """Return the secret of a store: from its key file, or random for one that forgets."""
-    if isinstance(store, str) and store.startswith("sqlite:///"):
-        path = Path(store.removeprefix("sqlite:///"))
-        return read_or_make_secret(path.with_name(path.name + ".key"))
-    if isinstance(store, str) and store != "memory:":
-        raise ConfigurationError(f"the store {store!r} needs secret=…: at least 32 bytes that are kept outside of it")
-    return secrets.token_bytes(32)

@@ -1,0 +1,83 @@
+"""Parts: what an agent is built from, read from where it stands. `wiring` puts them together."""
+
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from placet.agent.definition import AgentDefinition, parse_agent
+from placet.errors import AgentFileError, ConfigurationError, PolicyError
+from placet.gate.policy import check_names
+from placet.gate.policy_text import parse_policy
+from placet.ports import Store
+from placet.runtime.keys import read_or_make_secret
+from placet.tools.toolset import Toolset
+from placet.values.policy import Policy
+
+
+def load_agent(path: Path) -> AgentDefinition:
+    """Return the agent that a Markdown file defines; its name is the file's.
+
+    Raises:
+        AgentFileError: It cannot be read, or is no agent file.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise AgentFileError(f"the agent file {str(path)!r} cannot be read: {error}") from error
+    return parse_agent(text, name=path.name.removesuffix(".md").removesuffix(".agent"))
+
+
+def read_policy(policy: Policy | Path | str | None, product: str) -> Policy | None:
+    """Return the policy, read from its file where it is the path of one.
+
+    Args:
+        policy: A policy, the path of a TOML file, or None.
+        product: For which product the file is read.
+
+    Raises:
+        PolicyError: The file cannot be read, or is no policy.
+    """
+    if policy is None or isinstance(policy, Policy):
+        return policy
+    try:
+        return parse_policy(Path(policy).read_text("utf-8"), product=product)
+    except (OSError, UnicodeDecodeError) as error:
+        raise PolicyError(f"the policy {str(policy)!r} cannot be read: {error}") from error
+
+
+def choose_tools(tools: Toolset | Iterable[Any], definition: AgentDefinition, policy: Policy | None) -> Toolset:
+    """Return the toolset of an agent: those of the tools that its definition names.
+
+    Raises:
+        ConfigurationError: A tool cannot be kept beside the others, or a write has nothing that guards it.
+        PolicyError: The policy names what does not exist.
+        AgentFileError: The definition names tools that were not given.
+    """
+    permits = {name for rule in policy.rules for name in rule.tools} if policy is not None else set[str]()
+    toolset = tools if isinstance(tools, Toolset) else Toolset(tools, policy_permits=permits)
+    if policy is not None:
+        check_names(policy, {tool.name: tool.spec for tool in toolset})
+    if definition.tools is None:
+        return toolset
+    missing = [name for name in definition.tools if name not in toolset.names]
+    if missing:
+        raise AgentFileError(
+            f"agent {definition.name!r} names tools that it was not given: {missing}; it has {sorted(toolset.names)}"
+        )
+    named = frozenset(definition.tools)
+    return toolset.filter(lambda spec: spec.name in named)
+
+
+def secret_of(store: Store | str) -> bytes:
+    """Return the secret of a store: from its key file, or random for one that forgets.
+
+    Raises:
+        ConfigurationError: The store is shared and needs a secret from outside, or its key file cannot be read.
+    """
+    if isinstance(store, str) and store.startswith("sqlite:///"):
+        path = Path(store.removeprefix("sqlite:///"))
+        return read_or_make_secret(path.with_name(path.name + ".key"))
+    if isinstance(store, str) and store != "memory:":
+        raise ConfigurationError(f"the store {store!r} needs secret=…: at least 32 bytes that are kept outside of it")
+    return secrets.token_bytes(32)
