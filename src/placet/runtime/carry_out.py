@@ -60,7 +60,9 @@ async def _carry_out(world: World, permitted: Permitted) -> ToolResult | Left:
     try:
         ending = await _execute(world, permitted)
     except asyncio.CancelledError:
-        world.store.queue(make_entry(world, permitted, Reason.CANCELLED.value, Reason.CANCELLED))
+        cancelled = make_entry(world, permitted, Reason.CANCELLED.value, Reason.CANCELLED)
+        world.store.queue(cancelled)
+        world.tell(cancelled)
         raise
     if isinstance(ending, Left):
         await world.record(make_entry(world, permitted, "waiting", "waiting"))
