@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Final
 
 from placet.agent.definition import AgentDefinition
 from placet.errors import ModelError
-from placet.ports import ModelAnswer, ModelClient, ModelRequest, OnText
+from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest, OnText
 from placet.runtime.hooks import tell_after
 from placet.runtime.pricing import charged
 from placet.runtime.record import json_text, quote
@@ -16,6 +17,13 @@ from placet.runtime.telemetry import RunSpan
 from placet.runtime.world import World
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.run import Run, StopReason, Usage
+
+_BROKEN: Final = {
+    Finish.LENGTH: "the answer was cut off at the token limit, so this call may be incomplete and was not run",
+    Finish.FILTER: "the answer was cut off by the provider's filter, so this call may be incomplete and was not run",
+    Finish.REFUSAL: "the answer says that the model declined, so this call cannot be meant and was not run",
+}
+"""Why no call of an answer that ended so is run, whether its client says so or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +119,7 @@ async def ask_model(
                 answer = await model.answer(request, on_text)
             else:
                 answer = await _traced(model, request, on_text, span)
-            answer = charged(world, model, answer)
+            answer = charged(world, model, _doubted(answer))
             if world.hooks:
                 await _tell_after(world, run, answer)
     except (ModelError, TimeoutError) as error:
@@ -126,6 +134,14 @@ async def _traced(model: ModelClient, request: ModelRequest, on_text: OnText | N
         answer = await model.answer(request, on_text)
         chat.answer(answer)
     return answer
+
+
+def _doubted(answer: ModelAnswer) -> ModelAnswer:
+    """Return an answer in which no call can be known that a cut or a refusal has left behind."""
+    fault = _BROKEN.get(Finish.REFUSAL if answer.refusal else answer.finish)
+    if fault is None or not answer.calls:
+        return answer
+    return replace(answer, calls=tuple(replace(call, fault=call.fault or fault) for call in answer.calls))
 
 
 async def _tell_before(world: World, run: Run, request: ModelRequest) -> None:
