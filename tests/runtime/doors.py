@@ -4,6 +4,7 @@ A law that holds of a call is tried through all of them, so that a new door inhe
 """
 
 import asyncio
+import dataclasses
 import itertools
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,6 +19,7 @@ from placet.ports import ModelAnswer, ModelRequest
 from placet.testing import FrozenClock
 from placet.tools.context import Context
 from placet.tools.tool import Tool, tool
+from placet.values.approval import Approval
 from placet.values.call import ToolResult
 from placet.values.event import RunEnded
 from placet.values.message import ToolMessage, Transcript
@@ -144,6 +146,31 @@ async def workflow(make_agent: MakeAgent, name: str, arguments: Mapping[str, Any
     return results_of(model.requests[-1].transcript)[-1]
 
 
+async def approved(make_agent: MakeAgent, name: str, arguments: Mapping[str, Any], principal: Principal) -> ToolResult:
+    """The call itself has waited for a yes, whatever its tool is otherwise."""
+    return await _after_a_yes(make_agent, name, arguments, principal, None)
+
+
+async def edited(make_agent: MakeAgent, name: str, arguments: Mapping[str, Any], principal: Principal) -> ToolResult:
+    """The approver has made the call what it is; the model has sent other texts."""
+    return await _after_a_yes(make_agent, name, dict.fromkeys(arguments, "draft"), principal, dict(arguments))
+
+
+async def _after_a_yes(
+    make_agent: MakeAgent, name: str, sent: Mapping[str, Any], principal: Principal, instead: dict[str, Any] | None
+) -> ToolResult:
+    tools = [_asking(tool) for tool in make_agent().world.toolset]
+    agent = make_agent(ScriptedModel().calls_all([(name, dict(sent))]).says("ok"), tools=tools)
+    outcome = await agent.ask("Please", principal=principal)
+    assert isinstance(outcome, Waiting), outcome
+    return last_result(await agent.approve(outcome.approvals[0].token, by=BOSS, arguments=instead))
+
+
+def _asking(tool: Tool) -> Tool:
+    asked = Approval.always(approvers={"finance"})
+    return dataclasses.replace(tool, spec=dataclasses.replace(tool.spec, approval=asked))
+
+
 def ask_inner() -> Tool:
     async def ask(context: Context[Any]) -> str:
         """Ask the inner agent."""
@@ -165,5 +192,8 @@ DOORS: dict[str, Door] = {
     "takeover": takeover,
     "workflow": workflow,
 }
+
+AFTER_A_YES: dict[str, Door] = {"approved": approved, "edited": edited}
+"""Doors for calls that fit and that run: there, a person is asked first."""
 
 assert TOOLS  # the tools that the doors lead to
