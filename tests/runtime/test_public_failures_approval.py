@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from placet.agent.definition import AgentDefinition
+from placet.cli.layout import arguments
 from placet.errors import ConfigurationError, PlacetError
 from placet.models.scripted import ScriptedModel
 from placet.runtime.sinks import ListSink
@@ -20,12 +21,13 @@ from placet.values.audit import AuditKind
 from placet.values.outcome import Answer, Refused, Waiting
 from placet.values.principal import Principal
 from placet.wiring import Agent
+from placet.words.escape import escape_for_person
 from tests.runtime.conftest import BOSS, CLERK, SECRET, TOOLS, MakeAgent, Office
 from tests.runtime.doors import DOORS, ask_inner
 from tests.runtime.public_failures import GATED, playing, results, waiting_for
 
 PAY_A = ("pay", "a", 10)
-TRUTHY = ["yes", {}, "approved", "true", 1, True, None, [], object()]
+TRUTHY: list[Any] = ["yes", {}, "approved", "true", 1, True, None, [], object()]
 
 
 @pytest.mark.parametrize("said", TRUTHY, ids=repr)
@@ -200,10 +202,9 @@ async def test_every_answer_reaches_its_own_call(make_agent: MakeAgent) -> None:
         pending = waiting_for(await agent.ask("Ask them", principal=CLERK))
         answers = [*zip(pending, "ab", strict=True)]
         order.shuffle(answers)
-        for request, answer in answers:
-            outcome = await agent.approve(request.token, by=BOSS, arguments={"q": answer})
+        outcomes = [await agent.approve(one.token, by=BOSS, arguments={"q": answer}) for one, answer in answers]
 
-        assert [result.content for result in results(outcome)] == ["they say a", "they say b"]
+        assert [result.content for result in results(outcomes[-1])] == ["they say a", "they say b"]
 
 
 def another(path: Path, model: ScriptedModel, deps: Any) -> Agent:
@@ -258,12 +259,12 @@ async def test_a_yes_is_for_one_call_and_lasts_no_session(make_agent: MakeAgent,
     assert third.arguments == {"id": 1}
 
 
-@pytest.mark.parametrize("arguments", ["null", "", "{}", "[]", '"pay"', "{"])
+@pytest.mark.parametrize("said", ["null", "", "{}", "[]", '"pay"', "{"])
 async def test_a_call_without_arguments_is_no_call_that_a_person_is_asked_about(
-    make_agent: MakeAgent, office: Office, arguments: str
+    make_agent: MakeAgent, office: Office, said: str
 ) -> None:
     """C114, C116: neither the first time nor later."""
-    agent = make_agent(ScriptedModel().calls_raw("pay", arguments).calls_raw("pay", arguments).says("ok"))
+    agent = make_agent(ScriptedModel().calls_raw("pay", said).calls_raw("pay", said).says("ok"))
 
     outcome = await agent.ask("Pay", principal=CLERK)
 
@@ -356,12 +357,29 @@ async def test_a_yes_that_comes_too_late_is_none(
     assert "expired" in {entry.decision for entry in heard.entries}
 
 
+ODD = ["routine\n\x1b[2J[OK] approved by admin", "a\rb", "x\u202ey", "\x9b2J", "a\u2028b", "\x00", "\u200b\u2066"]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=ascii)
+async def test_nothing_of_a_call_can_write_over_what_a_person_is_asked(make_agent: MakeAgent, odd: str) -> None:
+    """C125: whichever field it stands in."""
+    agent = make_agent(ScriptedModel().calls("open", path=odd), tools=GATED)
+    (pending,) = waiting_for(await agent.ask("Open it", principal=CLERK))
+    assert pending.preview is not None
+
+    shown = [escape_for_person(pending.preview.text).text]
+    shown += [line.plain for line in arguments({"path": pending.arguments["path"], odd: 1}, {})]
+
+    assert len(shown) == 3
+    assert not [sign for line in shown for sign in line if sign in odd and not sign.isprintable()]
+
+
 @pytest.mark.parametrize("door", DOORS)
 async def test_no_way_in_leads_past_the_person(make_agent: MakeAgent, office: Office, door: str) -> None:
     """C129, C130: also an agent as a tool, and calls side by side."""
 
-    def make(*arguments: Any, **options: Any) -> Agent:
-        return make_agent(*arguments, **{"tools": [*TOOLS, ask_inner()], **options})
+    def make(*given: Any, **options: Any) -> Agent:
+        return make_agent(*given, **{"tools": [*TOOLS, ask_inner()], **options})
 
     with contextlib.suppress(AssertionError, IndexError):  # a door is for calls that end; this one has to wait
         await DOORS[door](make, "pay", {"to": "a", "amount": 10}, CLERK)

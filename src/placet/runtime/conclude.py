@@ -13,6 +13,7 @@ from placet.runtime.observations import refusal_text
 from placet.runtime.patience import see_through
 from placet.runtime.prepare import Permitted, recorded_result
 from placet.runtime.record import json_text
+from placet.runtime.redacted import given_to
 from placet.runtime.telemetry import TOOL_RESULT
 from placet.runtime.world import World
 from placet.values.audit import AuditEntry, AuditKind
@@ -180,7 +181,8 @@ def _body(world: World, permitted: Permitted, code: str, observed: Observed | No
         if permitted.ready.attempt.site.span is not None:
             permitted.ready.attempt.site.span.show(TOOL_RESULT, result)
         if observed.detail:
-            detail = redactor.text(observed.detail, known=redactor.secrets_in(permitted.ready.arguments.json))
+            known = redactor.secrets_in(permitted.ready.arguments.json) | given_to(world, permitted.ready.tool)
+            detail = redactor.text(observed.detail, known=known)
     nested = permitted.ready.context.runtime
     if nested is not None and nested.started:
         more = f'{more},"nested":{json_text(list(dict.fromkeys(nested.started)))}'

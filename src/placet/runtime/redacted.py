@@ -7,6 +7,7 @@ answer or an exception, quotes values and no fields: those values are looked for
 import json
 from collections.abc import Iterator
 
+from placet.redaction.held import secrets_in, texts_in
 from placet.runtime.attempt import Attempt
 from placet.runtime.world import World
 from placet.tools.tool import Tool
@@ -25,11 +26,17 @@ def answer_of(world: World, run: Run) -> str:
 
 def detail_of(world: World, attempt: Attempt, detail: str) -> str:
     """Return what went wrong with a call, redacted: without what its arguments hold of redacted fields."""
-    redactor = world.redactor(world.toolset.find(attempt.call.name))
-    known = redactor.secrets_in(_parsed(attempt.call.arguments))
+    tool = world.toolset.find(attempt.call.name)
+    redactor = world.redactor(tool)
+    known = redactor.secrets_in(_parsed(attempt.call.arguments)) | given_to(world, tool)
     if attempt.site.approval is not None:
         known |= redactor.secrets_in(attempt.site.approval.arguments)
     return redactor.text(detail, known=known)
+
+
+def given_to(world: World, tool: Tool | None) -> frozenset[str]:
+    """Return the texts that code of a tool may quote and that stand in no argument: what the program has given it."""
+    return texts_in(tool.dependencies if tool is not None else ()) | secrets_in([world.deps])
 
 
 def _said(world: World, run: Run) -> Iterator[tuple[Tool, str]]:

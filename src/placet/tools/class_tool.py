@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from dataclasses import replace
 from typing import Any
 
 from placet.errors import ToolDefinitionError
@@ -31,7 +32,8 @@ def build_class_tool(declaration: Declaration, providers: Providers, instance: A
     description = options.get("description") or read_docstring(kind.__doc__ or "").text or doc.text
     form = form_of(signature, name, doc.parameters, options.get("redact", ()))
     declared = Declared(name=name, description=description, effect=declaration.effect, options=options)
-    return assemble(declared, instance.execute, signature, form, nested=nested).bind(providers)
+    tool = assemble(declared, instance.execute, signature, form, nested=nested).bind(providers)
+    return replace(tool, dependencies=(instance, *tool.dependencies))
 
 
 def _construct(kind: type, providers: Providers) -> tuple[Any, bool]:

@@ -28,10 +28,12 @@ class Plan:
     Attributes:
         execute: The call itself; it needs no dependency any more.
         is_async: Whether it gives back an awaitable.
+        dependencies: What the program has given it.
     """
 
     execute: Execute
     is_async: bool
+    dependencies: tuple[Any, ...] = ()
 
 
 def is_async(call: Callable[..., Any]) -> bool:
@@ -73,7 +75,8 @@ def make_plan(
     asynchronous = is_async(call)
     if nested and asynchronous:
         execute = _with_runtime(execute)
-    return Plan(execute, asynchronous)
+    injected = [one for one in signature.parameters if one.source is Source.INJECTED]
+    return Plan(execute, asynchronous, tuple(provide(one, providers, f"tool {tool!r}") for one in injected))
 
 
 def _plain(call: Callable[..., Any], names: Sequence[str]) -> Execute:

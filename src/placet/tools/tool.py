@@ -91,6 +91,7 @@ class Tool:
         output: Shapes what comes back.
         home: Where its code stands, as `module:name`, or empty where it runs in this process.
         binder: Builds `execute` anew once dependencies are known, or None when it needs none.
+        dependencies: What the program has given it; their texts are kept out of records.
     """
 
     spec: ToolSpec
@@ -102,6 +103,7 @@ class Tool:
     output: OutputShaper
     home: str = ""
     binder: Callable[[Providers], Plan] | None = field(default=None, repr=False)
+    dependencies: tuple[Any, ...] = field(default=(), repr=False)
 
     @property
     def name(self) -> str:
@@ -117,7 +119,7 @@ class Tool:
         if self.binder is None:
             return self
         plan = self.binder(providers)
-        return dataclasses.replace(self, execute=plan.execute, binder=None)
+        return dataclasses.replace(self, execute=plan.execute, binder=None, dependencies=plan.dependencies)
 
     def renamed(self, name: str) -> "Tool":
         """Return the same tool under another name.
