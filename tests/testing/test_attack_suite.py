@@ -1,13 +1,20 @@
 """The attack suite finds what it is for, and finds nothing in tools that are safe."""
 
 import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
+import pytest
+from pydantic import BaseModel, ConfigDict, Field
+
+from placet.errors import ConfigurationError
 from placet.testing.attack_suite import assert_safe, attack
 from placet.tools.arguments import ArgumentReader, Arguments
+from placet.tools.parameters import Loaded
 from placet.tools.tool import Tool, tool
 from placet.values.decision import Deny
 from placet.values.json import JsonObject
-from tests.runtime.conftest import BOSS, CLERK, TOOLS, Office
+from tests.runtime.conftest import BOSS, CLERK, TOOLS, Office, load_account, owns_account
 
 
 async def test_safe_tools_pass_every_law() -> None:
@@ -22,6 +29,7 @@ async def test_safe_tools_pass_every_law() -> None:
         "the same key runs at most once",
         "nobody but whom the tool names says yes",
         "a yes is used once",
+        "limits are exact",
     }
 
 
@@ -55,3 +63,94 @@ async def test_limits_are_tried() -> None:
 
     assert_safe(report)
     assert report.tried["limits are exact"] == 1
+
+
+class Day(BaseModel):
+    """Nothing that can be made up from its schema."""
+
+    name: str = Field(pattern="^d[0-9]$")
+
+
+class Open(BaseModel):
+    """Takes whatever it is given beside its own."""
+
+    model_config = ConfigDict(extra="allow")
+    name: str
+
+
+@tool(effect="read", roles={"support"})
+async def look_at(query: Open) -> str:
+    """Look something up."""
+    return query.name
+
+
+@tool(effect="read", roles={"support"})
+async def keep(what: Any) -> str:
+    """Keep something."""
+    return str(what)
+
+
+async def take(values: dict[str, Any]) -> str:
+    return str(values)
+
+
+TAKES_EVERYTHING = Tool.define(
+    name="take",
+    description="Takes everything.",
+    parameters={"type": "object", "properties": {"name": {}}, "required": ["name"]},
+    effect="read",
+    handler=take,
+    roles={"support"},
+)
+
+
+@pytest.mark.parametrize(("unchecked", "name"), [(keep, "what"), (TAKES_EVERYTHING, "name")])
+async def test_an_argument_that_nobody_validates_is_found(unchecked: Tool, name: str) -> None:
+    report = await attack([unchecked], insider=CLERK)
+
+    (breach,) = report.breaches
+    assert breach.what == f"an object for {name!r} was not refused"
+
+
+async def test_an_argument_that_is_declared_as_an_object_is_none_of_those() -> None:
+    assert_safe(await attack([look_at], insider=CLERK, examples={"look_at": {"query": {"name": "sky"}}}))
+
+
+@pytest.mark.parametrize(
+    ("rule", "laws"), [(owns_account, set[str]()), (lambda *_: True, {"nobody reaches what is another's"})]
+)
+async def test_a_rule_that_lets_everybody_through_is_found(rule: Any, laws: set[str]) -> None:
+    @tool(effect="read", roles={"support"}, resource=load_account, authorise=rule)
+    async def balance_of(account: str, loaded: Loaded[dict[str, Any]]) -> int:
+        """Return the balance of an account."""
+        return int(loaded["balance"])
+
+    mine, others = {"balance_of": {"account": "a"}}, {"balance_of": {"account": "b"}}
+    report = await attack([balance_of], insider=CLERK, examples=mine, foreign=others, deps=Office())
+
+    assert {breach.law for breach in report.breaches} == laws
+
+
+async def test_a_tool_that_could_not_be_tried_is_not_safe() -> None:
+    @tool(effect="read", roles={"support"})
+    async def find(codes: set[str]) -> str:
+        """Find by codes."""
+        return str(codes)
+
+    @tool(effect="read", roles={"support"})
+    async def show(day: Day) -> str:
+        """Show a day."""
+        return day.name
+
+    report = await attack([find, show], insider=CLERK)
+
+    assert set(report.skipped) == {"show"}
+    with pytest.raises(AssertionError, match="examples"):
+        assert_safe(report)
+
+
+async def test_examples_for_a_tool_that_is_not_there_are_refused() -> None:
+    given: Mapping[str, Mapping[str, Any]] = {"lok": {"name": "sky"}}
+
+    with pytest.raises(ConfigurationError, match="lok"):
+        await attack([look], insider=CLERK, examples=given)

@@ -5,7 +5,8 @@ from placet.testing.attack_suite import attack, assert_safe
 
 async def test_my_tools_are_safe() -> None:
     clerk, boss = Principal("s1", roles={"support"}), Principal("f1", roles={"finance"})
-    report = await attack(MY_TOOLS, insider=clerk, approver=boss)
+    foreign = {"show_order": {"order": "of somebody else"}}
+    report = await attack(MY_TOOLS, insider=clerk, approver=boss, foreign=foreign)
     assert_safe(report)
 ```
 
@@ -25,12 +26,12 @@ from placet.errors import ConfigurationError
 from placet.gate.rate_limit import what_it_takes
 from placet.models.scripted import ScriptedModel
 from placet.stores.memory import MemoryStore
+from placet.testing.sample_arguments import sample, takes_object
 from placet.tools.tool import Tool
 from placet.tools.toolset import Toolset
 from placet.values.approval import Yes
 from placet.values.call import ToolResult
 from placet.values.decision import Deny, Reason
-from placet.values.json import is_mapping
 from placet.values.limits import Budget
 from placet.values.message import ToolMessage
 from placet.values.outcome import Outcome, Refused, Waiting
@@ -39,6 +40,8 @@ from placet.wiring import Agent
 
 OUTSIDER: Final = Principal("an-outsider")
 """A principal without any role."""
+
+_NO_ARGUMENTS: Final = "no valid arguments known: give examples={…}"
 
 MANY: Final = 50
 """How many calls are asked at once against a limit."""
@@ -83,6 +86,7 @@ class _Trial:
     insider: Principal
     approver: Principal | None
     deps: Any
+    foreign: Mapping[str, Any] | None
     report: AttackReport
     runs: list[object] = field(default_factory=list[object])
 
@@ -123,6 +127,7 @@ async def attack(
     insider: Principal,
     approver: Principal | None = None,
     examples: Mapping[str, Mapping[str, Any]] | None = None,
+    foreign: Mapping[str, Mapping[str, Any]] | None = None,
     deps: Any = None,
 ) -> AttackReport:
     """Return what happens when each tool that the insider may call is attacked.
@@ -132,10 +137,17 @@ async def attack(
         insider: A principal who may call them.
         approver: Somebody who may approve what needs it.
         examples: Valid arguments by tool; made up from the schema where there are none.
+        foreign: By tool, valid arguments that lead to what is not the insider's.
         deps: What loaders and previews find as `context.deps`.
+
+    Raises:
+        ConfigurationError: Examples or foreign arguments are for a tool that is not there.
     """
     report = AttackReport()
     toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
+    unknown = sorted({*(examples or {}), *(foreign or {})} - {tool.spec.name for tool in toolset})
+    if unknown:
+        raise ConfigurationError(f"examples or foreign arguments are for {unknown}, which the toolset does not hold")
     open_names = {spec.name for spec in toolset.visible(insider.roles).specs}
     for tool in toolset:
         if tool.spec.name not in open_names:
@@ -143,23 +155,26 @@ async def attack(
             continue
         arguments = (examples or {}).get(tool.spec.name) or sample(tool.spec.input_schema)
         if isinstance(tool.reader.read_json(arguments), Deny):
-            report.skipped[tool.spec.name] = "no valid arguments known: give examples={…}"
+            report.skipped[tool.spec.name] = _NO_ARGUMENTS
             continue
-        trial = _Trial(tool, arguments, insider, approver, deps, report)
+        trial = _Trial(tool, arguments, insider, approver, deps, (foreign or {}).get(tool.spec.name), report)
         for law in _LAWS:
             await law(trial)
     return report
 
 
 def assert_safe(report: AttackReport) -> None:
-    """Fail with every breach, or when nothing was tried at all.
+    """Fail with every breach, and when a tool that is open to the insider could not be tried.
 
     Raises:
-        AssertionError: A law did not hold, or no tool could be tried.
+        AssertionError: A law did not hold, or was not tried.
     """
     if report.breaches:
         lines = [f"{breach.tool}: {breach.law}: {breach.what}" for breach in report.breaches]
         raise AssertionError("laws of the gate did not hold:\n" + "\n".join(lines))
+    untried = sorted(name for name, why in report.skipped.items() if why == _NO_ARGUMENTS)
+    if untried:
+        raise AssertionError(f"{untried} could not be tried: {_NO_ARGUMENTS}")
     if not report.tried:
         raise AssertionError(f"nothing was tried: {report.skipped}")
 
@@ -177,15 +192,19 @@ async def _malformed(trial: _Trial) -> None:
         "an array": f"[{good}]",
         "not a number": '{"x": NaN}',
     }
+    schema: Mapping[str, Any] = trial.tool.spec.input_schema
+    takes_objects: set[str] = set()
     for name in trial.arguments:
+        if takes_object(schema.get("properties", {}).get(name), schema.get("$defs", {})):
+            takes_objects.add(f"an object for {name!r}")
         broken[f"a repeated {name!r}"] = good[:-1] + f", {json.dumps(name)}: {json.dumps(trial.arguments[name])}}}"
         broken[f"an object for {name!r}"] = json.dumps({**trial.arguments, name: {"evil": [{}]}})
     for what, text in broken.items():
         before = len(trial.runs)
         result = await trial.raw(text)
         holds = len(trial.runs) == before and result is not None and result.is_error
-        if what.startswith("an object for") and not holds:
-            continue  # some tools do take objects
+        if what in takes_objects:
+            continue
         trial.check("malformed arguments are refused", holds=holds, what=f"{what} was not refused")
 
 
@@ -198,6 +217,15 @@ async def _hidden(trial: _Trial) -> None:
     same = hidden is not None and unknown is not None and hidden.code == unknown.code == Reason.UNKNOWN_TOOL
     law = "a tool is hidden from those without its roles"
     trial.check(law, holds=same and len(trial.runs) == before, what="an outsider learnt that it exists, or ran it")
+
+
+async def _foreign(trial: _Trial) -> None:
+    if trial.foreign is None:
+        return
+    before = len(trial.runs)
+    result = await trial.raw(json.dumps(dict(trial.foreign)))
+    holds = result is not None and result.is_error and len(trial.runs) == before
+    trial.check("nobody reaches what is another's", holds=holds, what="it ran, or asked to run, for the insider")
 
 
 async def _keyless(trial: _Trial) -> None:
@@ -252,11 +280,16 @@ async def _unapproved(trial: _Trial) -> None:
 async def _limited(trial: _Trial) -> None:
     takes = what_it_takes(trial.tool.spec, trial.insider.id, trial.arguments)
     counted = [take for take in takes if take.amount] if not isinstance(takes, Deny) else []
-    if not counted or trial.tool.spec.approval is not None or trial.tool.spec.has_effect:
+    if not counted or trial.tool.spec.approval is not None:
         return
     before = len(trial.runs)
     calls = [(trial.name, dict(trial.arguments))] * MANY
-    await trial.agent(ScriptedModel().calls_all(calls).says("ok")).ask("attack", principal=trial.insider)
+    agent = trial.agent(ScriptedModel().calls_all(calls).says("ok"))
+    if trial.tool.spec.has_effect:  # side by side, calls that are alike wait for each other
+        for number in range(MANY):
+            await agent.call(trial.name, dict(trial.arguments), principal=trial.insider, key=f"key-{number}")
+    else:
+        await agent.ask("attack", principal=trial.insider)
     ran, most = len(trial.runs) - before, min(int(take.at_most / take.amount) for take in counted)
     trial.check("limits are exact", holds=ran <= most, what=f"{ran} of {MANY} ran, {most} may")
 
@@ -264,69 +297,12 @@ async def _limited(trial: _Trial) -> None:
 _LAWS: Final[tuple[Callable[[_Trial], Awaitable[None]], ...]] = (
     _malformed,
     _hidden,
+    _foreign,
     _keyless,
     _repeated,
     _unapproved,
     _limited,
 )
-
-
-# ── samples ───────────────────────────────────────────────────────────────────────────
-
-
-def sample(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments that a schema may accept: simple ones, its required names alone."""
-    definitions = schema.get("$defs", {})
-    properties = schema.get("properties", {})
-    return {name: _sample(properties.get(name, {}), definitions, 0) for name in schema.get("required", [])}
-
-
-def _sample(form: Any, definitions: Mapping[str, Any], depth: int) -> Any:  # noqa: C901, PLR0911, PLR0912 - one line for each kind of schema
-    if not is_mapping(form) or depth > 8:
-        return "x"
-    if "default" in form:
-        return form["default"]
-    for key in ("const", "enum", "examples"):
-        if key in form:
-            return form[key] if key == "const" else form[key][0]
-    if "$ref" in form:
-        return _sample(definitions.get(str(form["$ref"]).rsplit("/", 1)[-1], {}), definitions, depth + 1)
-    for key in ("anyOf", "oneOf", "allOf"):
-        if key in form:
-            return _sample(form[key][0], definitions, depth + 1)
-    match form.get("type"):
-        case "integer" | "number":
-            return _number(form)
-        case "boolean":
-            return True
-        case "array":
-            return [_sample(form.get("items", {}), definitions, depth + 1)] * int(form.get("minItems", 1))
-        case "object":
-            properties = form.get("properties", {})
-            return {name: _sample(properties.get(name), definitions, depth + 1) for name in form.get("required", [])}
-        case "null":
-            return None
-        case _:
-            return _text(form)
-
-
-def _number(form: Mapping[str, Any]) -> Any:
-    low = form.get("minimum", form.get("exclusiveMinimum", 0))
-    return low + 1 if "maximum" not in form or low + 1 <= form["maximum"] else low
-
-
-def _text(form: Mapping[str, Any]) -> str:
-    formats = {
-        "date": "2026-11-29",
-        "date-time": "2026-11-29T12:00:00Z",
-        "time": "12:00:00Z",
-        "email": "ana@shop.example",
-        "uuid": "8b1e1f0e-0000-4000-8000-000000000001",
-        "uri": "https://shop.example/",
-        "duration": "PT90S",
-    }
-    text = formats.get(str(form.get("format")), "text")
-    return text.ljust(int(form.get("minLength", 0)), "x")[: int(form.get("maxLength", 1000))]
 
 
 def _results(outcome: Outcome) -> list[ToolResult]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from placet.ports import Finish, ModelAnswer, ModelRequest, OnText
-from placet.testing.attack_suite import sample
+from placet.testing.sample_arguments import sample
 from placet.values.call import ToolCall
 from placet.values.json import JsonObject
 from placet.values.message import ToolMessage
