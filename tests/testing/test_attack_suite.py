@@ -8,11 +8,13 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from placet.errors import ConfigurationError
+from placet.stores.memory import MemoryStore
 from placet.testing.attack_suite import assert_safe, attack
 from placet.tools.arguments import ArgumentReader, Arguments
 from placet.tools.parameters import Loaded
 from placet.tools.tool import Tool, tool
 from placet.values.decision import Deny
+from placet.values.effect import Claim, ClaimAnswer, Claimed
 from placet.values.json import JsonObject
 from tests.runtime.conftest import BOSS, CLERK, TOOLS, Office, load_account, owns_account
 
@@ -154,3 +156,32 @@ async def test_examples_for_a_tool_that_is_not_there_are_refused() -> None:
 
     with pytest.raises(ConfigurationError, match="lok"):
         await attack([look], insider=CLERK, examples=given)
+
+
+class Forgetful(MemoryStore):
+    """A store that forgets what was taken, so that all may be taken again."""
+
+    async def claim(self, claim: Claim) -> ClaimAnswer:
+        del claim
+        return Claimed()
+
+    async def settle(self, *given: Any) -> None:
+        del given
+
+    async def load_run(self, run_id: str) -> None:
+        del run_id
+
+
+async def test_what_runs_twice_or_too_often_is_found() -> None:
+    @tool(effect="write", roles={"support"}, waiver="a test", limit="3/minute")
+    async def note(text: str) -> str:
+        """Write a note."""
+        return text
+
+    report = await attack([look, note], insider=CLERK, make_store=Forgetful)
+
+    assert {(breach.tool, breach.law) for breach in report.breaches} == {
+        ("look", "limits are exact"),
+        ("note", "limits are exact"),
+        ("note", "the same key runs at most once"),
+    }

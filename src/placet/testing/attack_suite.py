@@ -25,6 +25,7 @@ from placet.agent.definition import AgentDefinition
 from placet.errors import ConfigurationError
 from placet.gate.rate_limit import what_it_takes
 from placet.models.scripted import ScriptedModel
+from placet.ports import Store
 from placet.stores.memory import MemoryStore
 from placet.testing.sample_arguments import sample, takes_object
 from placet.tools.tool import Tool
@@ -87,6 +88,7 @@ class _Trial:
     approver: Principal | None
     deps: Any
     foreign: Mapping[str, Any] | None
+    make_store: Callable[[], Store]
     report: AttackReport
     runs: list[object] = field(default_factory=list[object])
 
@@ -105,7 +107,7 @@ class _Trial:
             AgentDefinition(name="attack", budget=budget),
             tools=[harmless],
             model=model,
-            store=MemoryStore(),
+            store=self.make_store(),
             deps=self.deps,
         )
 
@@ -129,6 +131,7 @@ async def attack(
     examples: Mapping[str, Mapping[str, Any]] | None = None,
     foreign: Mapping[str, Mapping[str, Any]] | None = None,
     deps: Any = None,
+    make_store: Callable[[], Store] = MemoryStore,
 ) -> AttackReport:
     """Return what happens when each tool that the insider may call is attacked.
 
@@ -139,6 +142,7 @@ async def attack(
         examples: Valid arguments by tool; made up from the schema where there are none.
         foreign: By tool, valid arguments that lead to what is not the insider's.
         deps: What loaders and previews find as `context.deps`.
+        make_store: Makes an empty store for each attack; give your own to try it too.
 
     Raises:
         ConfigurationError: Examples or foreign arguments are for a tool that is not there.
@@ -157,7 +161,9 @@ async def attack(
         if isinstance(tool.reader.read_json(arguments), Deny):
             report.skipped[tool.spec.name] = _NO_ARGUMENTS
             continue
-        trial = _Trial(tool, arguments, insider, approver, deps, (foreign or {}).get(tool.spec.name), report)
+        trial = _Trial(
+            tool, arguments, insider, approver, deps, (foreign or {}).get(tool.spec.name), make_store, report
+        )
         for law in _LAWS:
             await law(trial)
     return report
