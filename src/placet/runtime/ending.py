@@ -51,7 +51,7 @@ def observe(world: World, ready: Ready, ending: Ending) -> Observed:
         case Returned(value=value):
             return _returned(world, ready, value)
         case Raised(error=ToolError() as error):
-            said = _said(ready, error)
+            said = _said(world, ready, error)
             return Observed(_hide_words(world, ready, said) if ready.tool.spec.redact_for_model else said)
         case Raised(error=error):
             reference = world.ids.new("err")
@@ -87,8 +87,11 @@ def _returned(world: World, ready: Ready, value: object) -> Observed:
     return Observed(result, shaped.detail or "", shaped.written is not None and shaped.cut_from is None, shaped.data)
 
 
-def _said(ready: Ready, error: ToolError) -> ToolResult:
-    """Return what a tool says of its own failure: as written, but safe, and no longer than a result may be."""
+def _said(world: World, ready: Ready, error: ToolError) -> ToolResult:
+    """Return what a tool says of its own failure: as written, but safe, and no longer than a result may be.
+
+    Where others can write what the tool gives back, its complaints may quote them: they are fenced, too.
+    """
     most = ready.tool.spec.max_result_bytes
     message, cut_from = words_of(error.message, most)
     content = message
@@ -101,7 +104,8 @@ def _said(ready: Ready, error: ToolError) -> ToolResult:
         content = "(no text)"
     answer = message if ready.attempt.site.wants_answer else ""
     call_id = ready.attempt.call.id
-    return ToolResult(call_id, content, is_error=True, code=error.code, cut_from=cut_from, answer=answer)
+    mark = world.ids.mark() if world.is_writable(ready.tool.name) else ""
+    return ToolResult(call_id, content, is_error=True, code=error.code, fence=mark, cut_from=cut_from, answer=answer)
 
 
 def _hide(world: World, ready: Ready, shaped: Shaped) -> Shaped:
