@@ -240,6 +240,25 @@ async def test_what_an_exception_says_of_a_secret_in_the_context_is_recorded_now
     assert OPAQUE[::-1] not in repr(heard.entries)
 
 
+async def test_what_a_tool_says_for_the_model_holds_no_login(make_agent: MakeAgent, heard: ListSink) -> None:
+    """C215: where the tool itself puts the token into words for the model."""
+
+    @tool(effect="read", roles={EVERYONE}, name="f")
+    async def f(auth: Injected[Token], context: Context[Settings]) -> str:
+        """Do it."""
+        raise ToolError(f"{context.deps.greeting}: {auth}", hint=f"not with {context.deps.api_key}")
+
+    model = ScriptedModel().calls("f").says("ok")
+    deps = Settings("good morning", OPAQUE[::-1], Token(""))
+    agent = make_agent(model, tools=Toolset([f], providers={Token: Token(OPAQUE)}), deps=deps)
+    outcome = await agent.ask("Go", principal=CLERK)
+
+    assert results(outcome)[0].content.startswith("good morning: ")
+    for place in (outcome, model.requests, heard.entries):
+        assert OPAQUE not in repr(place)
+        assert OPAQUE[::-1] not in repr(place)
+
+
 @tool(effect="read", roles={EVERYONE}, name="f")
 class Fetching:
     """Do it."""

@@ -108,8 +108,7 @@ class Redactor:
             known: Secrets that are known to be about, as `secrets_in` gives them: a tool may
                 quote its own arguments when it fails.
         """
-        for secret in sorted(known, key=len, reverse=True):
-            text = _hide_known(text, secret)
+        text = hide_known(text, known)
         if text.startswith(("{", "[")):
             return self.json_text(text)
         if self._may_hold(text) or (self._leaves and self._may_hold_declared(text)):
@@ -158,6 +157,13 @@ class Redactor:
 
     def _judge_declared(self, name: str) -> Secrecy:
         return Secrecy.SECRET if name.lower().rpartition(".")[2] in self._leaves else Secrecy.OPEN
+
+
+def hide_known(text: str, known: Iterable[str]) -> str:
+    """Return a text without these secrets, and otherwise as it is."""
+    for secret in sorted(known, key=len, reverse=True):
+        text = _hide_known(text, secret)
+    return text
 
 
 def _hide_known(text: str, secret: str) -> str:

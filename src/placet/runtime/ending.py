@@ -7,6 +7,7 @@ from typing import Any, Final, assert_never
 from placet.errors import ToolError
 from placet.runtime.attempt import Ready
 from placet.runtime.execute import Ending, Raised, Returned, TimedOut, ends_the_run, says_nothing_was_done
+from placet.runtime.redacted import without_login
 from placet.runtime.sentences import answer_sentence, refusal_sentence
 from placet.runtime.world import World
 from placet.tools.output import Shaped
@@ -104,6 +105,7 @@ def _said(world: World, ready: Ready, error: ToolError) -> ToolResult:
         content = "(no text)"
     answer = message if ready.attempt.site.wants_answer else ""
     call_id = ready.attempt.call.id
+    content, answer = (without_login(world, ready.tool, text) for text in (content, answer))
     mark = world.ids.mark() if world.is_writable(ready.tool.name) else ""
     return ToolResult(call_id, content, is_error=True, code=error.code, fence=mark, cut_from=cut_from, answer=answer)
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 
 from placet.redaction.held import secrets_in, texts_in
+from placet.redaction.redact import hide_known
 from placet.runtime.attempt import Attempt
 from placet.runtime.world import World
 from placet.tools.tool import Tool
@@ -37,6 +38,11 @@ def detail_of(world: World, attempt: Attempt, detail: str) -> str:
 def given_to(world: World, tool: Tool | None) -> frozenset[str]:
     """Return the texts that code of a tool may quote and that stand in no argument: what the program has given it."""
     return texts_in(tool.dependencies if tool is not None else ()) | secrets_in([world.deps])
+
+
+def without_login(world: World, tool: Tool, text: str) -> str:
+    """Return what a tool says for the model without the secrets that the program has given it: no model needs them."""
+    return hide_known(text, secrets_in([*tool.dependencies, world.deps]))
 
 
 def _said(world: World, run: Run) -> Iterator[tuple[Tool, str]]:
