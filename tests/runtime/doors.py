@@ -193,6 +193,9 @@ DOORS: dict[str, Door] = {
     "workflow": workflow,
 }
 
+BY_MODELS = sorted({*DOORS} - {"direct", "toolset", "text"})
+"""Doors at which a model that calls natively is asked."""
+
 AFTER_A_YES: dict[str, Door] = {"approved": approved, "edited": edited}
 """Doors for calls that fit and that run: there, a person is asked first."""
 

@@ -11,21 +11,21 @@
 | 7 | a hidden tool is called | `tests.runtime.test_calls::test_an_unknown_tool_and_a_hidden_one_are_refused_in_the_same_words` `tests.runtime.test_calls::test_a_refusal_is_recorded_with_its_rule` `test_a_hidden_write_looks_unknown_however_it_is_called` |
 | 8 | arguments altered in stored state, then approved | `tests.runtime.test_attacks_on_approvals::test_a_call_that_was_altered_in_the_stored_run_does_not_run_altered` `tests.runtime.test_attacks_on_approvals::test_a_call_that_was_altered_in_the_stored_question_does_not_run` `tests.runtime.test_takeover::test_a_snapshot_cannot_borrow_the_approval_of_another_run` |
 | 9 | asked for one principal, resumed as another | `tests.runtime.test_public_failures_approval::test_a_call_runs_for_who_asked_and_not_for_who_approved` `tests.runtime.test_approvals::test_roles_are_those_of_the_day_when_the_call_runs` `tests.runtime.test_approvals::test_the_requester_confirms_where_the_tool_says_so` |
-| 10 | an approval is forged | `tests.runtime.test_approvals::test_a_wrong_token_opens_nothing` `tests.runtime.test_approvals::test_a_list_shows_no_token` `tests.runtime.test_public_failures_approval::test_nothing_but_a_person_with_the_token_is_a_yes` |
-| 11 | an approval is used again | `tests.runtime.test_approvals::test_an_approval_is_used_once` `tests.workflow.test_processes::test_a_third_process_cannot_decide_it_again` |
+| 10 | an approval is forged | `tests.runtime.test_approvals::test_a_wrong_token_opens_nothing` `tests.runtime.test_approvals::test_a_list_shows_no_token` `tests.runtime.test_public_failures_approval::test_nothing_but_a_person_with_the_token_is_a_yes` `tests.runtime.test_attacks_on_approvals::test_a_call_in_a_history_that_was_handed_in_is_not_run` |
+| 11 | an approval is used again | `tests.runtime.test_approvals::test_an_approval_is_used_once` `tests.workflow.test_processes::test_a_third_process_cannot_decide_it_again` `tests.runtime.test_attacks_on_approvals::test_a_used_yes_is_used_whatever_is_said_afterwards` |
 | 12 | an approver edits a call into another, or an invalid one | `tests.runtime.test_approvals::test_an_edit_runs_what_was_edited_and_both_versions_are_recorded` `tests.runtime.test_public_failures_approval::test_what_is_no_set_of_arguments_is_no_edit` `tests.runtime.test_attacks_on_approvals::test_an_edit_into_what_the_requester_may_not_touch_runs_nothing` |
 | 13 | rejected, then a condition flips | `tests.runtime.test_approvals::test_a_rejection_is_final_and_its_like_is_not_asked_again` `tests.runtime.test_attacks_on_approvals::test_a_rejection_holds_although_nobody_would_be_asked_any_more` |
-| 14 | a synchronous tool passes its timeout | `test_a_tool_past_its_timeout_keeps_nobody_waiting` `tests.runtime.test_execute::test_synchronous_code_past_its_timeout_may_still_be_running_and_its_end_is_told` `tests.runtime.test_isolated::test_what_hangs_is_dead_at_its_timeout_with_all_that_it_has_started` |
+| 14 | a synchronous tool passes its timeout | `test_a_tool_past_its_timeout_keeps_nobody_waiting` `tests.runtime.test_execute::test_synchronous_code_past_its_timeout_may_still_be_running_and_its_end_is_told` `tests.runtime.test_isolated::test_what_hangs_is_dead_at_its_timeout_with_all_that_it_has_started` `test_a_look_up_past_its_timeout_keeps_nobody_waiting` |
 | 15 | twenty calls where three may run | `tests.runtime.test_calls::test_three_of_twenty_run_when_the_limit_is_three_and_they_are_the_first` `test_three_of_twenty_at_once_run` `test_three_of_twenty_run_through_all_doors_together` |
-| 16 | no limit was set | `tests.runtime.test_runs::test_default_budgets_end_a_model_that_never_stops` |
-| 17 | a mixed batch | `tests.runtime.test_approvals::test_a_mixed_batch_runs_its_reads_and_waits_for_the_rest` |
+| 16 | no limit was set | `tests.runtime.test_runs::test_default_budgets_end_a_model_that_never_stops` `tests.workflow.test_budget::test_turns_of_all_agents_count` |
+| 17 | a mixed batch | `tests.runtime.test_approvals::test_a_mixed_batch_runs_its_reads_and_waits_for_the_rest` `tests.runtime.test_attacks_on_approvals::test_of_a_mixed_batch_the_read_runs_and_the_rest_waits` |
 | 18 | a rule that can never match | `tests.gate.test_policy::test_a_rule_that_names_what_does_not_exist_does_not_build` `tests.runtime.test_explain::test_a_policy_that_names_what_does_not_exist_does_not_build` `tests.runtime.test_value_limits::test_a_limit_of_an_argument_that_a_call_may_lack_does_not_build` |
-| 19 | a decision that is none, or none in time | `test_an_answer_that_is_no_decision_runs_nothing` `tests.gate.test_gate::test_an_answer_that_is_no_decision_is_a_refusal` `tests.runtime.test_approvals::test_silence_is_a_refusal` `tests.runtime.test_public_failures_approval::test_a_decision_that_is_merely_truthy_is_none` |
-| 20 | two workers resume one approved run | `tests.runtime.test_public_failures_approval::test_of_two_workers_with_one_paused_run_one_goes_on` |
+| 19 | a decision that is none, or none in time | `test_an_answer_that_is_no_decision_runs_nothing` `tests.gate.test_gate::test_an_answer_that_is_no_decision_is_a_refusal` `tests.runtime.test_approvals::test_silence_is_a_refusal` `tests.runtime.test_public_failures_approval::test_a_decision_that_is_merely_truthy_is_none` `tests.gate.test_authorisation::test_a_rule_that_answers_anything_but_true_refuses` `tests.gate.test_approval::test_a_condition_that_answers_neither_true_nor_false_is_broken` |
+| 20 | two workers resume one approved run | `tests.runtime.test_public_failures_approval::test_of_two_workers_with_one_paused_run_one_goes_on` `tests.runtime.test_attacks_on_approvals::test_of_two_workers_that_resume_an_approved_run_one_goes_on` |
 | 21 | killed between effect and record | `tests.crash.test_crash_matrix::test_who_is_killed_between_intent_and_outcome_leaves_what_others_can_go_on_with` `tests.runtime.test_takeover::test_a_write_that_was_running_when_its_worker_died_is_unknown_and_not_run_again` |
 | 22 | the reply is cut within a call | `test_no_call_of_a_cut_answer_runs_whatever_its_client_says` `tests.models.test_accumulator::test_a_cut_answer_makes_its_calls_unknowable` `tests.models.test_anthropic_messages::test_a_cut_answer_makes_its_calls_unknowable` `tests.models.test_text_protocol::test_a_cut_call_cannot_be_known` |
 | 23 | a call stands in words, or in the output of a tool | `test_a_call_in_words_is_words` `tests.agent.test_text_protocol::test_anything_else_is_text` `tests.models.test_text_protocol::test_an_echo_of_a_tools_output_is_text` |
-| 24 | what an approver reads hides something | `test_what_an_approver_reads_shows_what_hides_and_the_call_runs_as_it_was_sent` `tests.words.test_escape::test_what_nobody_sees_is_shown_by_its_number_and_said` `tests.cli.test_approvals::test_whoever_may_decide_sees_every_argument_and_nothing_hidden` |
+| 24 | what an approver reads hides something | `test_what_an_approver_reads_shows_what_hides_and_the_call_runs_as_it_was_sent` `tests.words.test_escape::test_what_nobody_sees_is_shown_by_its_number_and_said` `tests.cli.test_approvals::test_whoever_may_decide_sees_every_argument_and_nothing_hidden` `tests.runtime.test_report::test_what_nobody_would_see_is_shown` |
 """  # noqa: E501 - a table
 
 import asyncio
@@ -58,11 +58,9 @@ from placet.values.outcome import Answer, Waiting
 from placet.values.principal import EVERYONE
 from placet.words.escape import escape_json
 from tests.runtime.conftest import BOSS, CLERK, TOOLS, MakeAgent, Office, load_account
-from tests.runtime.doors import AFTER_A_YES, DOORS
+from tests.runtime.doors import AFTER_A_YES, BY_MODELS, DOORS
 
 ALL = {**DOORS, **AFTER_A_YES}
-BY_MODELS = sorted({*DOORS} - {"direct", "toolset", "text"})
-"""Doors at which a model that calls natively is asked."""
 
 ROW = re.compile(r"^\| (\d+) \|.*\| (.*) \|$", re.MULTILINE)
 
@@ -99,7 +97,7 @@ def report(kind: str) -> Report:
 @tool(effect="read", roles={EVERYONE}, timeout=0.05)
 def hang(name: str) -> str:
     """Hang."""
-    time.sleep(0.2)
+    time.sleep(1)
     return name
 
 
@@ -244,6 +242,32 @@ async def test_a_tool_past_its_timeout_keeps_nobody_waiting(make_mine: MakeAgent
 
     assert result.code == "timeout"
     assert "may_still_be_running" in result.content
+
+
+def sleep(*_: object) -> str:
+    time.sleep(2)
+    return "slept"
+
+
+SLOW: Mapping[str, dict[str, Any]] = {
+    "a loader": {"resource": sleep},
+    "a preview": {"preview": sleep, "approval": Approval.always(approvers={"finance"})},
+}
+
+
+@pytest.mark.parametrize("where", SLOW)
+async def test_a_look_up_past_its_timeout_keeps_nobody_waiting(make_agent: MakeAgent, where: str) -> None:
+    @tool(effect="read", roles={EVERYONE}, timeout=0.05, **SLOW[where])
+    async def quick(name: str) -> str:
+        """Be quick, once it is looked up."""
+        return name
+
+    began = time.monotonic()
+    result = await DOORS["loop"](partial(make_agent, tools=[quick]), "quick", {"name": "x"}, CLERK)
+
+    assert result.is_error
+    assert "took too long" in result.content
+    assert time.monotonic() - began < 1.5
 
 
 @pytest.mark.parametrize("door", sorted(DOORS))
