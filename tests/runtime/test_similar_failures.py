@@ -96,6 +96,35 @@ async def test_an_edit_is_bound_to_the_clerk_the_tool_and_the_schema(make_agent:
     assert not office.done
 
 
+CIRCLE: list[Any] = []
+CIRCLE.append(CIRCLE)
+
+
+@pytest.mark.parametrize("said", [float("nan"), float("inf"), object(), {1, 2}, b"x", CIRCLE, {(1, 2): 3}], ids=repr)
+@pytest.mark.parametrize("key", [None, "k"])
+async def test_what_a_program_gives_that_is_no_json_is_refused(
+    make_agent: MakeAgent, office: Office, said: Any, key: str | None
+) -> None:
+    for name in ("look", "note"):
+        refused = await make_agent().call(name, {"name": said, "text": said}, principal=CLERK, key=key)
+        assert isinstance(refused, Refused)
+        assert refused.reason == "invalid_arguments"
+    assert not office.done
+
+
+@pytest.mark.parametrize("who", [None, True, {}, 1, object()], ids=repr)
+async def test_nobody_asks_for_nobody(make_agent: MakeAgent, office: Office, who: Any) -> None:
+    agent = make_agent(ScriptedModel().calls("look", name="x").says("ok"))
+    for asking in (
+        agent.ask("Hi", principal=who),
+        agent.call("look", {"name": "x"}, principal=who),
+        agent.explain("look", {"name": "x"}, principal=who),
+    ):
+        with pytest.raises(ConfigurationError, match="is nobody"):
+            await asking
+    assert not office.done
+
+
 # ── time ──────────────────────────────────────────────────────────────────────────────
 
 

@@ -59,7 +59,10 @@ async def call_directly(
     principal = await world.directory.find(principal_id)
     if principal is None:
         return unknown_principal(principal_id)
-    call = ToolCall("call_0", tool, canonical(arguments), wire=Wire.DIRECT)
+    try:
+        call = ToolCall("call_0", tool, canonical(arguments), wire=Wire.DIRECT)
+    except (TypeError, ValueError, RecursionError) as error:
+        return Refused(reason=Reason.INVALID_ARGUMENTS, message=f"the arguments are not JSON: {error}")
     found = world.toolset.find(tool)
     # A tool that is hidden is answered for as one that does not exist: it asks for no key either.
     if found is not None and permitting_role(found.spec, principal) is None:
