@@ -25,7 +25,9 @@ from placet.values.event import RunEnded
 from placet.values.message import ToolMessage, Transcript
 from placet.values.outcome import Answer, Outcome, Stopped, Waiting
 from placet.values.principal import EVERYONE, Principal
-from placet.workflow import AgentStage, Workflow
+from placet.wiring import Agent
+from placet.workflow import AgentStage, Parallel, Workflow
+from placet.workflow.stages import Stage
 from tests.runtime.conftest import BOSS, SECRET, TOOLS, MakeAgent
 
 Door = Callable[[MakeAgent, str, Mapping[str, Any], Principal], Awaitable[ToolResult]]
@@ -132,18 +134,33 @@ async def workflow(make_agent: MakeAgent, name: str, arguments: Mapping[str, Any
     """The call comes from the agent of a workflow's stage."""
     model = ScriptedModel().calls_all([(name, dict(arguments))]).says("ok")
     inner = make_agent(model, definition=AgentDefinition(name="inner"))
-    flow = Workflow(
-        "flow",
-        state=Said,
-        stages=[AgentStage(inner, into="words")],
-        store=inner.store,
-        deps=inner.world.deps,
-        audit=inner.world.sinks,
-        clock=inner.world.clock,
-        secret=SECRET,
-    )
-    await flow.ask("Please", principal=principal)
+    await _flow(inner, AgentStage(inner, into="words")).ask("Please", principal=principal)
     return results_of(model.requests[-1].transcript)[-1]
+
+
+async def deep(make_agent: MakeAgent, name: str, arguments: Mapping[str, Any], principal: Principal) -> ToolResult:
+    """The call comes from a branch of a workflow that is a tool of another agent."""
+    model = ScriptedModel().calls_all([(name, dict(arguments))]).says("ok")
+    inner = make_agent(model, definition=AgentDefinition(name="inner"))
+    flow = _flow(inner, Parallel([AgentStage(inner, into="words")]))
+    outer = make_agent(ScriptedModel().calls("flow", question="Please").says("ok"), tools=[flow.as_tool()])
+    await outer.ask("Please", principal=principal)
+    return results_of(model.requests[-1].transcript)[-1]
+
+
+def _flow(inner: Agent, stage: Stage) -> Workflow[Said]:
+    world = inner.world
+    given: dict[str, Any] = {"deps": world.deps, "audit": world.sinks, "clock": world.clock, "secret": SECRET}
+    return Workflow("flow", state=Said, stages=[stage], store=inner.store, **given)
+
+
+async def program(make_agent: MakeAgent, name: str, arguments: Mapping[str, Any], principal: Principal) -> ToolResult:
+    """Who asks has no event loop."""
+    agent = make_agent(ScriptedModel().calls_all([(name, dict(arguments))]).says("ok"))
+    try:
+        return last_result(await asyncio.to_thread(agent.ask_sync, "Please", principal=principal))
+    finally:
+        await asyncio.to_thread(agent.close_sync)
 
 
 async def approved(make_agent: MakeAgent, name: str, arguments: Mapping[str, Any], principal: Principal) -> ToolResult:
@@ -191,6 +208,8 @@ DOORS: dict[str, Door] = {
     "nested": nested,
     "takeover": takeover,
     "workflow": workflow,
+    "deep": deep,
+    "program": program,
 }
 
 BY_MODELS = sorted({*DOORS} - {"direct", "toolset", "text"})
