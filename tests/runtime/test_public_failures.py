@@ -5,12 +5,13 @@ from typing import Final
 
 from tests.models import test_public_failures as of_clients
 from tests.runtime import test_public_failures_approval as of_approvals
+from tests.runtime import test_public_failures_injection as of_injection
 from tests.runtime import test_public_failures_limits as of_limits
 from tests.runtime import test_public_failures_secrets as of_secrets
 from tests.runtime import test_public_failures_time as of_time
 from tests.runtime.public_failures import IDS, ids_in
 
-MODULES: Final = (of_approvals, of_limits, of_secrets, of_time, of_clients)
+MODULES: Final = (of_approvals, of_injection, of_limits, of_secrets, of_time, of_clients)
 
 WAITING: Final = {
     "C131": "a tools/call of the Model Context Protocol, which placet does not serve yet",
