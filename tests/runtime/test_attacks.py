@@ -8,7 +8,7 @@
 | 4 | an argument of another type | `tests.runtime.test_calls::test_arguments_that_do_not_fit_are_refused_and_nothing_runs` `tests.tools.test_typed_arguments::test_another_type_is_refused_and_its_value_not_repeated` |
 | 5 | an unknown tool | `tests.runtime.test_calls::test_an_unknown_tool_and_a_hidden_one_are_refused_in_the_same_words` |
 | 6 | two tools of one name | `test_two_tools_of_one_name_do_not_build` `tests.tools.test_toolset::test_two_tools_of_one_name_are_refused` `tests.skills.test_skills::test_two_skills_that_register_one_tool_are_refused_by_their_names` |
-| 7 | a hidden tool is called | `tests.runtime.test_calls::test_an_unknown_tool_and_a_hidden_one_are_refused_in_the_same_words` `tests.runtime.test_calls::test_a_refusal_is_recorded_with_its_rule` `test_a_hidden_write_looks_unknown_however_it_is_called` |
+| 7 | a hidden tool is called | `tests.runtime.test_calls::test_an_unknown_tool_and_a_hidden_one_are_refused_in_the_same_words` `tests.runtime.test_calls::test_a_refusal_is_recorded_with_its_rule` `test_a_hidden_write_looks_unknown_however_it_is_called` `test_who_watches_sees_the_same_of_a_hidden_tool_as_of_none` |
 | 8 | arguments altered in stored state, then approved | `tests.runtime.test_attacks_on_approvals::test_a_call_that_was_altered_in_the_stored_run_does_not_run_altered` `tests.runtime.test_attacks_on_approvals::test_a_call_that_was_altered_in_the_stored_question_does_not_run` `tests.runtime.test_takeover::test_a_snapshot_cannot_borrow_the_approval_of_another_run` |
 | 9 | asked for one principal, resumed as another | `tests.runtime.test_public_failures_approval::test_a_call_runs_for_who_asked_and_not_for_who_approved` `tests.runtime.test_approvals::test_roles_are_those_of_the_day_when_the_call_runs` `tests.runtime.test_approvals::test_the_requester_confirms_where_the_tool_says_so` |
 | 10 | an approval is forged | `tests.runtime.test_approvals::test_a_wrong_token_opens_nothing` `tests.runtime.test_approvals::test_a_list_shows_no_token` `tests.runtime.test_public_failures_approval::test_nothing_but_a_person_with_the_token_is_a_yes` `tests.runtime.test_attacks_on_approvals::test_a_call_in_a_history_that_was_handed_in_is_not_run` |
@@ -48,6 +48,7 @@ from placet.models.scripted import ScriptedModel
 from placet.ports import Finish, ModelAnswer, ModelRequest, OnText
 from placet.runtime.report_html import render_report
 from placet.runtime.sinks import ListSink
+from placet.testing import FrozenClock
 from placet.tools.parameters import Loaded
 from placet.tools.tool import Tool, tool
 from placet.tools.toolset import Toolset
@@ -231,6 +232,18 @@ async def test_a_hidden_write_looks_unknown_however_it_is_called(
 
     assert type(hidden) is type(unknown) is ToolResult
     assert (hidden.code, hidden.content) == ("unknown_tool", unknown.content.replace("raise_pey", "raise_pay"))
+
+
+@pytest.mark.parametrize("arguments", [{"name": "a"}, {"nam": 5}])
+async def test_who_watches_sees_the_same_of_a_hidden_tool_as_of_none(
+    make_mine: MakeAgent, clock: FrozenClock, arguments: Mapping[str, Any]
+) -> None:
+    async def seen(name: str) -> list[str]:
+        agent = make_mine(ScriptedModel().calls(name, arguments).says("ok"), clock=clock)
+        events = [event async for event in agent.stream("Hi", principal=CLERK)]
+        return [re.sub(r"(run|call)_\w+", "", repr(event)).replace(name, "NAME") for event in events]
+
+    assert await seen("raise_pay") == await seen("raise_pey")
 
 
 # ── 14, 15: time and number ──────────────────────────────────────────────────────────────
