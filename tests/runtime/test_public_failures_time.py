@@ -93,17 +93,20 @@ async def test_a_hundred_hanging_tools_hold_up_no_other(make_agent: MakeAgent) -
     agent = make_agent(tools=[hang, quick])
     before = threading.active_count()
     hanging = await asyncio.gather(*(agent.call("hang", {"number": n}, principal=CLERK) for n in range(100)))
+    for number in range(100):  # on a busy machine, not each of them has come to a thread of its own
+        refused = await agent.call("hang", {"number": number}, principal=CLERK)
+        if isinstance(refused, ToolResult) and "did not run" in refused.content:
+            break
+    else:
+        raise AssertionError("no call was refused")
     threads = threading.active_count() - before
-    refused = await agent.call("hang", {"number": 100}, principal=CLERK)
     answered = await agent.call("quick", {}, principal=CLERK)
     elsewhere = await asyncio.to_thread(lambda: "the default executor is free")
     gate.set()
 
     assert {one.code for one in hanging if isinstance(one, ToolResult)} == {"timeout"}
     assert threads <= 65
-    assert isinstance(refused, ToolResult)
     assert refused.code == "timeout"
-    assert "did not run" in refused.content
     assert isinstance(answered, ToolResult)
     assert answered.content == "at once"
     assert elsewhere
@@ -113,13 +116,13 @@ async def test_what_runs_within_a_tool_that_is_given_up_is_not_dropped(make_agen
     """C141: the outer tool has a timeout, the inner one has not passed its own."""
     gate = threading.Event()
 
-    @tool(effect="read", roles={EVERYONE})
+    @tool(effect="read", roles={EVERYONE}, timeout=30)
     def inner_tool() -> str:
         """Take a while."""
-        gate.wait(5)
+        gate.wait(30)
         return "inner done"
 
-    @tool(effect="read", roles={EVERYONE}, timeout=0.1)
+    @tool(effect="read", roles={EVERYONE}, timeout=0.5)
     async def outer_tool(context: Context[Any]) -> str:
         """Ask the inner agent."""
         return str((await context.runtime.run("inner", "Please")).text)
@@ -130,8 +133,9 @@ async def test_what_runs_within_a_tool_that_is_given_up_is_not_dropped(make_agen
     outer = make_agent(ScriptedModel().calls("outer_tool").says("ok"), tools=[outer_tool], agents=[inner])
     outcome = await outer.ask("Hi", principal=CLERK)
     gate.set()
-    while len(told := [entry for entry in heard.entries if entry.tool == "inner_tool"]) < 2:  # noqa: ASYNC110 - a thread
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(20):
+        while len(told := [entry for entry in heard.entries if entry.tool == "inner_tool"]) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)  # until the thread has ended, too
 
     assert isinstance(outcome, Answer)
     assert results(outcome)[0].is_error
