@@ -176,3 +176,33 @@ async def test_a_write_that_takes_a_key_is_run_again_with_the_same_key_and_asks_
     assert office.done == [("transfer", 5)]
     assert len(office.keys) == 2
     assert len(set(office.keys)) == 1
+
+
+async def test_an_approved_read_that_crashed_runs_again_on_its_yes(
+    make_agent: MakeAgent, office: Office, clock: FrozenClock
+) -> None:
+    begun, woken = asyncio.Event(), asyncio.Event()
+
+    @tool(effect="read", roles={"support"}, approval=Approval.always(approvers={"finance"}))
+    async def inspect(name: str, context: Context[Office]) -> str:
+        """Inspect something; the first worker is frozen over it."""
+        context.deps.done.append(("inspect", name))
+        if not begun.is_set():
+            begun.set()
+            await woken.wait()
+        return f"{name} is sound"
+
+    dying = make_agent(ScriptedModel().calls("inspect", name="roof"), clock=clock, tools=[inspect])
+    waiting = await dying.ask("Hi", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+    task = asyncio.create_task(dying.approve(waiting.approvals[0].token, by=BOSS))
+    await begun.wait()
+    clock.move(600)
+    heir = make_agent(ScriptedModel().says("It is sound."), clock=clock, tools=[inspect])
+    outcome = await heir.resume(waiting.run_id)
+    woken.set()
+    assert isinstance(await task, Refused)
+
+    assert isinstance(outcome, Answer)
+    assert [result.content for result in results(outcome)] == ["roof is sound"]
+    assert office.done == [("inspect", "roof")] * 2
