@@ -1,11 +1,13 @@
 """A person's yes counts for exactly what will run, once, until it expires."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from placet.models.scripted import ScriptedModel
 from placet.runtime.sinks import ListSink
+from placet.stores.sqlite import SqliteStore
 from placet.testing import FrozenClock
 from placet.tools.tool import tool
 from placet.values.approval import Approval, ApprovalStatus
@@ -242,3 +244,14 @@ async def test_invalid_arguments_make_no_question(make_agent: MakeAgent) -> None
 
     assert isinstance(await agent.ask("Pay", principal=CLERK), Answer)
     assert not await agent.approvals(statuses=())
+
+
+async def test_a_token_is_stored_only_as_a_hash(make_agent: MakeAgent, tmp_path: Path) -> None:
+    agent = make_agent(pay_ten(), store=SqliteStore(tmp_path / "placet.db", key=b"k" * 32))
+    waiting = await agent.ask("Pay x ten", principal=CLERK)
+    approval = pending(waiting)
+    await agent.close()
+
+    stored = (tmp_path / "placet.db").read_bytes()
+    assert approval.id.encode() in stored
+    assert approval.token.encode() not in stored

@@ -7,6 +7,8 @@ import pytest
 from placet.errors import StoreError
 from placet.models.scripted import ScriptedModel
 from placet.ports import Store
+from placet.tools.context import Context
+from placet.tools.tool import tool
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import ToolResult
 from placet.values.effect import Claim, ClaimAnswer, EffectState
@@ -99,3 +101,22 @@ def test_of_a_tool_that_is_not_known_only_the_names_of_arguments_are_shown(make_
     world = make_agent().world
 
     assert world.redacted(None, {"iban": "RO49AAAA1B31007593840000"}) == {"iban": "[redacted]"}
+
+
+@pytest.mark.parametrize("open_world", [False, True])
+async def test_a_read_that_calls_out_stores_its_intent_first(
+    make_agent: MakeAgent, store: Store, office: Office, open_world: bool
+) -> None:
+    @tool(effect="read", roles={"support"}, open_world=open_world)
+    async def fetch(name: str, context: Context[Office]) -> str:
+        """Fetch something from outside."""
+        context.deps.done.append(("fetch", name))
+        return "fetched"
+
+    agent = make_agent(store=Failing(store, "claim"), tools=[fetch])
+
+    result = await agent.call("fetch", {"name": "x"}, principal=CLERK)
+
+    assert isinstance(result, ToolResult)
+    assert office.done == ([] if open_world else [("fetch", "x")])
+    assert result.code == ("unrecorded" if open_world else "ok")

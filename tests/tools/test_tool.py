@@ -440,3 +440,12 @@ def test_a_type_that_names_what_nobody_knows_is_refused_when_the_tool_is_defined
             ToolDefinitionError, match=rf"the {side} of tool '{function.__name__}'.*'Nobody' is not defined"
         ):
             tool(effect="read", roles={EVERYONE}, description="Do it.")(function)
+
+
+def test_each_loading_preview_and_execution_has_five_seconds_unless_the_tool_says_otherwise() -> None:
+    @tool(effect="read", roles={EVERYONE})
+    async def look_around() -> str:
+        """Look around."""
+        return "nothing"
+
+    assert look_around.spec.timeout == timedelta(seconds=5)
