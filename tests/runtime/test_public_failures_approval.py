@@ -30,7 +30,7 @@ PAY_A = ("pay", "a", 10)
 TRUTHY: list[Any] = ["yes", {}, "approved", "true", 1, True, None, [], object()]
 
 
-@pytest.mark.parametrize("said", TRUTHY, ids=repr)
+@pytest.mark.parametrize("said", TRUTHY)
 async def test_nothing_but_a_person_with_the_token_is_a_yes(make_agent: MakeAgent, office: Office, said: Any) -> None:
     """C094, C096, C097: whatever stands where the token stands."""
     agent = make_agent(playing("C094").says("ok"))
@@ -41,7 +41,7 @@ async def test_nothing_but_a_person_with_the_token_is_a_yes(make_agent: MakeAgen
     assert not office.done
 
 
-@pytest.mark.parametrize("by", [*(one for one in TRUTHY if not isinstance(one, str)), "yes", ""], ids=repr)
+@pytest.mark.parametrize("by", [*(one for one in TRUTHY if not isinstance(one, str)), "yes", ""])
 async def test_nothing_but_a_known_person_says_yes(make_agent: MakeAgent, office: Office, by: Any) -> None:
     agent = make_agent(playing("C094").says("ok"))
     (pending,) = waiting_for(await agent.ask("Pay", principal=CLERK))
@@ -51,7 +51,7 @@ async def test_nothing_but_a_known_person_says_yes(make_agent: MakeAgent, office
     assert not office.done
 
 
-@pytest.mark.parametrize("edited", [one for one in TRUTHY if one is not None], ids=repr)
+@pytest.mark.parametrize("edited", [one for one in TRUTHY if one is not None])
 async def test_what_is_no_set_of_arguments_is_no_edit(make_agent: MakeAgent, office: Office, edited: Any) -> None:
     agent = make_agent(playing("C094").says("ok"))
     (pending,) = waiting_for(await agent.ask("Pay", principal=CLERK))
@@ -61,7 +61,7 @@ async def test_what_is_no_set_of_arguments_is_no_edit(make_agent: MakeAgent, off
     assert not office.done
 
 
-@pytest.mark.parametrize("yes", [one for one in TRUTHY if one is not True], ids=repr)
+@pytest.mark.parametrize("yes", [one for one in TRUTHY if one is not True])
 def test_a_decision_that_is_merely_truthy_is_none(clock: FrozenClock, yes: Any) -> None:
     """C094, C096, C097: at the store's door, too."""
     with pytest.raises(ConfigurationError, match="no decision"):

@@ -100,7 +100,7 @@ CIRCLE: list[Any] = []
 CIRCLE.append(CIRCLE)
 
 
-@pytest.mark.parametrize("said", [float("nan"), float("inf"), object(), {1, 2}, b"x", CIRCLE, {(1, 2): 3}], ids=repr)
+@pytest.mark.parametrize("said", [float("nan"), float("inf"), object(), {1, 2}, b"x", CIRCLE, {(1, 2): 3}])
 @pytest.mark.parametrize("key", [None, "k"])
 async def test_what_a_program_gives_that_is_no_json_is_refused(
     make_agent: MakeAgent, office: Office, said: Any, key: str | None
@@ -112,7 +112,7 @@ async def test_what_a_program_gives_that_is_no_json_is_refused(
     assert not office.done
 
 
-@pytest.mark.parametrize("who", [None, True, {}, 1, object()], ids=repr)
+@pytest.mark.parametrize("who", [None, True, {}, 1, object()])
 async def test_nobody_asks_for_nobody(make_agent: MakeAgent, office: Office, who: Any) -> None:
     agent = make_agent(ScriptedModel().calls("look", name="x").says("ok"))
     for asking in (
