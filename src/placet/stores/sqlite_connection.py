@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from placet.errors import StoreError, StoreVersionError
+from placet.stores.local_disk import network_file_system
 from placet.stores.migrations import migrations
 
 PATIENCE = 10.0
@@ -81,8 +82,14 @@ def prepare(path: Path) -> None:
 
     Raises:
         StoreVersionError: The file was written by a newer placet; nothing was touched.
-        StoreError: The file cannot be opened, or is no store of placet's.
+        StoreError: The file cannot be opened, lies on a network file system, or is no store of placet's.
     """
+    network = network_file_system(path)
+    if network is not None:
+        raise StoreError(
+            f"the store {str(path)!r} lies on a network file system ({network}), where SQLite's locks do not hold; "
+            "put it on a local disk, or let several machines share a PostgreSQL store"
+        )
     try:
         # SQLite gives its side files the permissions of the file: nobody else reads what is in them.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
