@@ -7,13 +7,14 @@ import pytest
 from placet.errors import StoreError
 from placet.models.scripted import ScriptedModel
 from placet.ports import Store
+from placet.runtime.sinks import ListSink
 from placet.tools.context import Context
 from placet.tools.tool import tool
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import ToolResult
 from placet.values.effect import Claim, ClaimAnswer, EffectState
-from placet.values.outcome import Answer
-from tests.runtime.conftest import CLERK, MakeAgent, Office
+from placet.values.outcome import Answer, Waiting
+from tests.runtime.conftest import BOSS, CLERK, MakeAgent, Office
 
 
 class Failing:
@@ -120,3 +121,17 @@ async def test_a_read_that_calls_out_stores_its_intent_first(
     assert isinstance(result, ToolResult)
     assert office.done == ([] if open_world else [("fetch", "x")])
     assert result.code == ("unrecorded" if open_world else "ok")
+
+
+async def test_no_digest_of_arguments_leaves_in_a_record_or_a_report(make_agent: MakeAgent, heard: ListSink) -> None:
+    agent = make_agent(ScriptedModel().calls("pay", to="x", amount=5).calls("note", text="y").says("ok"))
+    waiting = await agent.ask("Pay", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+    await agent.approve(waiting.approvals[0].id, by=BOSS)
+
+    digests = {request.digest for request in await agent.store.list_approvals()}
+    digests |= {effect.digest for effect in await agent.store.list_effects()}
+    told = repr([entry async for entry in agent.store.read()]) + repr(heard.entries)
+    told += repr(await agent.report(waiting.run_id))
+    assert len(digests) == 2
+    assert [digest for digest in digests if digest in told] == []
