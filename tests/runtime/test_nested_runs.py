@@ -18,6 +18,7 @@ from placet.values.outcome import Answer, Outcome, Refused, Stopped, Waiting
 from placet.values.principal import EVERYONE
 from placet.wiring import Agent
 from tests.runtime.conftest import BOSS, CLERK, TOOLS, MakeAgent, Office
+from tests.runtime.doors import results_of
 
 entered: list[str] = []
 
@@ -241,3 +242,20 @@ async def test_a_tool_with_an_effect_of_its_own_nests_nothing(make_agent: MakeAg
     )
 
     assert results(outcome) == ["no runtime"]
+
+
+async def test_a_no_inside_holds_for_every_run_of_the_tree(make_agent: MakeAgent, office: Office) -> None:
+    model = ScriptedModel()
+    for _ in range(2):
+        model.calls("pay", to="x", amount=3).says("no")
+    inner = make_agent(model, definition=AgentDefinition(name="inner"))
+    asking = ScriptedModel().calls("ask", task="1").calls("ask", task="2").says("outer done")
+    outer = make_agent(asking, tools=[delegate("ask", "inner")], agents=[inner])
+    waiting = await outer.ask("Pay", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+
+    outcome = await outer.reject(waiting.approvals[0].token, by=BOSS)
+
+    assert isinstance(outcome, Answer)  # and nobody is asked a second time
+    assert not office.done
+    assert results_of(model.requests[-1].transcript)[-1].code == "rejected"

@@ -14,7 +14,7 @@ from typing import Final, assert_never
 from placet.agent.definition import AgentDefinition
 from placet.agent.next_action import next_action
 from placet.agent.output import Contract, complaint_of
-from placet.agent.transitions import answered, awaiting, finished, invoked, left_inside, reasked, stopped
+from placet.agent.transitions import answered, awaiting, finished, invoked, left_inside, reasked, rejected, stopped
 from placet.errors import LeaseLostError, StoreError
 from placet.ports import Finish, ModelAnswer, ModelClient, OnText
 from placet.runtime.asking import Answered, Unanswered, ask_model, end_entry, turns_entry
@@ -176,7 +176,7 @@ class Segment:
             language=run.language,
             lease=self.book.lease,
             approval=self.approved.get(key),
-            rejected=run.rejected,
+            rejected=run.rejected | self.book.outermost.rejected if self.nested is not None else run.rejected,
             may_have_run=self.taken_over,
             wants_answer=self.model is not None and not self.model.writes_prose,
             emit=self.emit,
@@ -244,6 +244,8 @@ class Segment:
         """Take in what persons have decided since the snapshot."""
         decided = await take_decisions(self.world, self.run, self.book.lease.run_id)
         self.run = decided.run
+        if self.nested is not None:  # a no holds in the whole tree: another nested run must not ask again
+            self.book.outermost = rejected(self.book.outermost, *decided.run.rejected)
         self.approved.update(decided.approved)
         self.book.asked.update(decided.asked)
 
