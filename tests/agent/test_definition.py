@@ -10,10 +10,11 @@ import pytest
 from placet.agent.definition import AgentDefinition, parse_agent
 from placet.errors import AgentFileError, ConfigurationError
 from placet.models.scripted import ScriptedModel
-from placet.parts import Agent, load_agent
+from placet.parts import load_agent
 from placet.tools.tool import tool
 from placet.values.limits import MODEL_TIMEOUT, Budget
 from placet.values.principal import EVERYONE
+from placet.wiring import Agent
 
 WHOLE = """---
 description: Answers questions about orders.
