@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, AuditRecord, AuditVerification
 from placet.values.call import ToolCall
+from placet.values.construction import made_quickly
 from placet.values.decision import Reason
 from placet.values.effect import Claim, ClaimAnswer, CommitAnswer, EffectRecord, EffectState, Lease, Statement, Take
 from placet.values.json import Json, JsonObject
@@ -79,6 +80,7 @@ class Finish(StrEnum):
     OTHER = "other"
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """One question to a model.
@@ -104,6 +106,7 @@ class ModelRequest:
     settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswer:
     """What a model said, read exactly.

@@ -1,7 +1,11 @@
 """next_action: what a run does next. A pure function of the run so far."""
 
+from typing import Final
+
 from placet.values.message import AssistantMessage
 from placet.values.run import Action, AskModel, InvokeTools, Run, RunStatus, Stop, StopReason, Wait
+
+_ASK: Final = AskModel()
 
 
 def next_action(run: Run) -> Action:
@@ -24,7 +28,7 @@ def next_action(run: Run) -> Action:
     spent = spent_budget(run)
     if spent is not None:
         return Stop(spent)
-    return AskModel()
+    return _ASK
 
 
 def spent_budget(run: Run) -> StopReason | None:

@@ -2,7 +2,7 @@
 
 from placet.gate.request import GateRequest
 from placet.values.approval import ApprovalRequest, ApprovalRule, ApprovalStatus
-from placet.values.decision import Allow, Decision, Deny, NeedsApproval, Reason
+from placet.values.decision import NO_OBJECTION, Decision, Deny, NeedsApproval, Reason
 from placet.values.json import Json
 
 
@@ -16,12 +16,12 @@ def check_approval(request: GateRequest) -> Decision:
     if request.approval is not None:
         return _check_yes(request, request.approval, rule)
     if rule is None:
-        return Allow("")
+        return NO_OBJECTION
     if rule.condition is None:
         return NeedsApproval(rule, rule=f"{rule.yes}: always")
     answer = rule.condition(request.arguments)
     if answer is False:
-        return Allow("")
+        return NO_OBJECTION
     if answer is True:
         name = getattr(rule.condition, "__name__", "condition")
         return NeedsApproval(rule, rule=f"{rule.yes}: {name}")
@@ -43,7 +43,7 @@ def _check_yes(request: GateRequest, yes: ApprovalRequest, rule: ApprovalRule | 
         return Deny(Reason.APPROVAL_VOID, "the approval was given for another call", rule="approval of another call")
     if rule is not None and not request.entered and not _still_shown(request, yes, rule):
         return NeedsApproval(rule, rule="approval void: what it rested on has changed")
-    return Allow("")
+    return NO_OBJECTION
 
 
 def _still_shown(request: GateRequest, yes: ApprovalRequest, rule: ApprovalRule) -> bool:

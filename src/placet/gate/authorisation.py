@@ -1,7 +1,7 @@
 """May this principal do this to this resource?"""
 
 from placet.gate.request import GateRequest
-from placet.values.decision import Allow, Decision, Deny, Reason
+from placet.values.decision import NO_OBJECTION, Decision, Deny, Reason
 
 NOT_FOUND_MESSAGE = "nothing was found with these arguments that the person you act for may see"
 """The same words for what does not exist and for what belongs to somebody else."""
@@ -18,9 +18,9 @@ def check_authorisation(request: GateRequest) -> Decision:
     if tool.loads and request.resource is None:
         return Deny(Reason.NOT_FOUND, NOT_FOUND_MESSAGE, rule="nothing loaded")
     if tool.authorise is None:
-        return Allow("")
+        return NO_OBJECTION
     if tool.authorise(request.principal, request.resource, request.arguments) is True:
-        return Allow("")
+        return NO_OBJECTION
     rule = getattr(tool.authorise, "__name__", type(tool.authorise).__name__)
     if tool.loads:
         return Deny(Reason.NOT_FOUND, NOT_FOUND_MESSAGE, rule=rule)

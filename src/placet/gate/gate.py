@@ -20,7 +20,7 @@ from placet.gate.rate_limit import check_rate_limit
 from placet.gate.rejection import check_rejection
 from placet.gate.request import GateRequest
 from placet.values.approval import Yes
-from placet.values.decision import Allow, Decision, Deny, NeedsApproval, Reason
+from placet.values.decision import NO_OBJECTION, Allow, Decision, Deny, NeedsApproval, Reason
 
 Check: TypeAlias = Callable[[GateRequest], Decision]
 """One question about a call. It must be pure: same request, same decision."""
@@ -73,6 +73,8 @@ class Gate:
                 decision = check(request)
             except Exception as error:  # noqa: BLE001 - whatever broke, refuse
                 return _broken(check, described(error))
+            if decision is NO_OBJECTION:
+                continue
             match decision:
                 case Allow():
                     if decision.rule:

@@ -1,7 +1,7 @@
 """Is the tool open to this principal at all?"""
 
 from placet.gate.request import GateRequest
-from placet.values.decision import Allow, Decision, Deny, Reason
+from placet.values.decision import NO_OBJECTION, Allow, Decision, Deny, Reason
 from placet.values.principal import EVERYONE, Principal
 from placet.values.tool import ToolSpec
 
@@ -28,7 +28,7 @@ def check_permission(request: GateRequest) -> Decision:
     """
     role = permitting_role(request.tool, request.principal)
     if request.tool.roles is None and request.policy is not None:
-        return Allow("")  # the tool leaves it to the policy, which is asked next
+        return NO_OBJECTION  # the tool leaves it to the policy, which is asked next
     if role is None:
         return Deny(
             Reason.NOT_PERMITTED,

@@ -2,7 +2,7 @@
 
 from placet.errors import PolicyError
 from placet.gate.request import GateRequest
-from placet.values.decision import Allow, Decision, Deny, Reason
+from placet.values.decision import NO_OBJECTION, Allow, Decision, Deny, Reason
 from placet.values.policy import Policy, Verdict
 from placet.values.principal import Principal
 from placet.values.tool import ToolSpec
@@ -12,7 +12,7 @@ def check_policy(request: GateRequest) -> Decision:
     """Allow when some rule permits and none forbids; without a policy, the tool's own roles decide alone."""
     policy = request.policy
     if policy is None:
-        return Allow("")
+        return NO_OBJECTION
     applying = policy.applying(request.tool.name, request.principal, request.arguments)
     forbids = sorted(rule.id for rule in applying if rule.verdict is Verdict.FORBID)
     if forbids:

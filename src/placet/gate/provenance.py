@@ -1,7 +1,7 @@
 """Do the arguments that must be trusted come from where they may come from?"""
 
 from placet.gate.request import GateRequest
-from placet.values.decision import Allow, Decision, Deny, NeedsApproval, Reason
+from placet.values.decision import NO_OBJECTION, Decision, Deny, NeedsApproval, Reason
 from placet.values.provenance import Origin
 
 
@@ -18,7 +18,7 @@ def check_provenance(request: GateRequest) -> Decision:
         if name in request.provenance and request.provenance[name].origin is Origin.UNTRUSTED
     )
     if not untrusted or request.approval is not None:  # the approver has seen where each value came from
-        return Allow("")
+        return NO_OBJECTION
     if tool.approval is not None:
         return NeedsApproval(tool.approval, rule=f"{untrusted[0]} comes from untrusted output")
     return Deny(

@@ -3,7 +3,7 @@
 from decimal import Decimal, InvalidOperation
 
 from placet.gate.request import GateRequest
-from placet.values.decision import Allow, Decision, Deny, Reason
+from placet.values.decision import NO_OBJECTION, Decision, Deny, Reason
 from placet.values.effect import Take
 from placet.values.json import Json, JsonObject
 from placet.values.limits import RateLimit
@@ -56,11 +56,11 @@ def check_rate_limit(request: GateRequest) -> Decision:
     is about to run, and who comes late is refused then.
     """
     if request.entered:
-        return Allow("")
+        return NO_OBJECTION
     for take, used in zip(request.takes, request.used, strict=True):
         if used + take.amount > take.at_most:
             return limit_reached(take.rule)
-    return Allow("")
+    return NO_OBJECTION
 
 
 def limit_reached(rule: str) -> Deny:

@@ -1,7 +1,7 @@
 """Has a person already said no to this very call?"""
 
 from placet.gate.request import GateRequest
-from placet.values.decision import Allow, Decision, Deny, Reason
+from placet.values.decision import NO_OBJECTION, Decision, Deny, Reason
 
 
 def check_rejection(request: GateRequest) -> Decision:
@@ -13,4 +13,4 @@ def check_rejection(request: GateRequest) -> Decision:
             hint="do not propose it again; tell the person what was decided",
             rule="rejected before",
         )
-    return Allow("")
+    return NO_OBJECTION

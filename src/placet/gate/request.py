@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from placet.values.approval import ApprovalRequest, Preview
+from placet.values.construction import made_quickly
 from placet.values.effect import Take
 from placet.values.policy import Policy
 from placet.values.principal import Principal
@@ -14,6 +15,7 @@ from placet.values.provenance import Provenance
 from placet.values.tool import ToolSpec
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRequest:
     """One call and all that is known of it.

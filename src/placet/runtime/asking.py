@@ -1,14 +1,14 @@
 """Asking: one question to a model, watched, timed, and told in the audit log by its shape alone."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from typing import Final, assert_never
 
 from placet.agent.definition import AgentDefinition
 from placet.errors import ModelError
 from placet.ports import Finish, ModelAnswer, ModelClient, ModelRequest, OnText
+from placet.runtime.execute import Raised, Returned, TimedOut, run_read
 from placet.runtime.hooks import tell_after
 from placet.runtime.pricing import charged
 from placet.runtime.record import json_text, quote
@@ -111,21 +111,39 @@ async def ask_model(
         output_schema=run.output_schema,
     )
     began = world.clock.monotonic()
-    try:
-        async with asyncio.timeout(timeout):
-            if world.hooks:
-                await _tell_before(world, run, request)
-            if span is None:
-                answer = await model.answer(request, on_text)
-            else:
-                answer = await _traced(model, request, on_text, span)
-            answer = charged(world, model, _doubted(answer))
-            if world.hooks:
-                await _tell_after(world, run, answer)
-    except (ModelError, TimeoutError) as error:
-        late = left <= timeout and isinstance(error, TimeoutError)
-        return Unanswered(StopReason.SECONDS if late else StopReason.MODEL, _failed(world, run, error))
+    if world.hooks or span is not None:
+        ending = await run_read(lambda: _watched(world, model, run, request, on_text, span), timeout)
+    else:
+        ending = await run_read(lambda: model.answer(request, on_text), timeout)
+    match ending:
+        case Returned(value=value):
+            answer = charged(world, model, _doubted(value))
+        case Raised(error=ModelError() as error):
+            return Unanswered(StopReason.MODEL, _failed(world, run, error))
+        case TimedOut() | Raised(error=TimeoutError()):
+            error = ending.error if isinstance(ending, Raised) else TimeoutError(f"no answer within {timeout:g} s")
+            late = left <= timeout
+            return Unanswered(StopReason.SECONDS if late else StopReason.MODEL, _failed(world, run, error))
+        case Raised(error=error):
+            raise error
+        case _:
+            assert_never(ending)
     return Answered(run.turn + 1, (world.clock.monotonic() - began) * 1000, answer)
+
+
+async def _watched(
+    world: World, model: ModelClient, run: Run, request: ModelRequest, on_text: OnText | None, span: RunSpan | None
+) -> ModelAnswer:
+    """Return the model's answer, told to the hooks and written into a span."""
+    if world.hooks:
+        await _tell_before(world, run, request)
+    if span is None:
+        answer = await model.answer(request, on_text)
+    else:
+        answer = await _traced(model, request, on_text, span)
+    if world.hooks:
+        await _tell_after(world, run, charged(world, model, _doubted(answer)))
+    return answer
 
 
 async def _traced(model: ModelClient, request: ModelRequest, on_text: OnText | None, span: RunSpan) -> ModelAnswer:
@@ -159,7 +177,7 @@ async def _tell_after(world: World, run: Run, answer: ModelAnswer) -> None:
 # ── records ───────────────────────────────────────────────────────────────────────────
 
 
-def _failed(world: World, run: Run, error: Exception) -> AuditEntry:
+def _failed(world: World, run: Run, error: BaseException) -> AuditEntry:
     detail = world.redactor(None).text(f"{type(error).__name__}: {error}")[:2000]
     return _entry(world, run, AuditKind.ANSWER, "model failed", json_text({"detail": detail}))
 

@@ -9,8 +9,10 @@ from placet.tools.arguments import Arguments
 from placet.tools.context import Context
 from placet.tools.tool import Tool
 from placet.values.call import ToolCall
+from placet.values.construction import made_quickly
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
     """One call on its way through the gate, and what the audit log is told of it.
@@ -30,6 +32,7 @@ class Attempt:
     digest: str = ""
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
     """A call whose tool is open to the principal and whose arguments are valid.

@@ -18,12 +18,14 @@ from placet.runtime.prepare import Asked, Permitted, Prepared, Settled, prepare
 from placet.runtime.site import CallSite
 from placet.runtime.world import World
 from placet.values.call import ToolResult
+from placet.values.construction import made_quickly
 from placet.values.decision import Reason
 from placet.values.run import PlannedCall
 
 T = TypeVar("T")
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
     """What has become of the calls of one turn, by index.

@@ -13,6 +13,7 @@ from placet.runtime.world import World
 from placet.tools.output import Shaped
 from placet.tools.text import cut, words_of
 from placet.values.call import ToolResult
+from placet.values.construction import made_quickly
 from placet.values.decision import Reason
 from placet.values.effect import EffectState, NotCommitted
 from placet.values.limits import RESULT_BYTES
@@ -24,6 +25,7 @@ FATAL: Final = "fatal"
 _DOUBT: Final = " It is not known whether it had an effect; do not repeat it."
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class Observed:
     """An ending, put into words.

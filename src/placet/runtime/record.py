@@ -11,6 +11,7 @@ from placet.redaction.redact import Redactor
 from placet.tools.text import cut
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import ToolCall, Wire
+from placet.values.construction import made_quickly
 
 SHOWN_RESULT: Final = 2_000
 """Characters of a result that the audit log keeps."""
@@ -38,6 +39,7 @@ def quote(text: str) -> str:
 _WIRES: Final = {wire: f',"wire":"{wire.value}"' for wire in Wire}
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class CallRecord:
     """One call on its way, and the entries that tell of it.

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from placet.runtime.telemetry import CallSpan
 from placet.values.approval import ApprovalRequest
+from placet.values.construction import made_quickly
 from placet.values.effect import Lease
 from placet.values.event import Event
 from placet.values.message import Transcript
@@ -36,6 +37,7 @@ class NestedRuntime(Protocol):
         ...
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSite:
     """Where a call stands. Nothing in it can be touched by the model or a client.

@@ -21,6 +21,7 @@ from typing import Any, Final, Protocol
 import jiter
 
 from placet.tools.quoted import unquote, write
+from placet.values.construction import made_quickly
 from placet.values.decision import Deny, Reason
 from placet.values.json import Json, JsonObject
 from placet.values.limits import ARGUMENT_BYTES
@@ -34,6 +35,7 @@ END_TOKENS: Final = ("<|eom_id|>", "<|eot_id|>", "<|im_end|>", "<|end|>", "<|end
 _NESTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """The validated arguments of one call.

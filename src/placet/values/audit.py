@@ -11,6 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from placet.values.construction import made_quickly
+
 
 class AuditKind(StrEnum):
     """What a record tells of."""
@@ -36,6 +38,7 @@ class AuditKind(StrEnum):
     """What ended runs had said and done was forgotten; what the audit log says of them stays."""
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
     """One thing that happened, redacted, before it has a place.

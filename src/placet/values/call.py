@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from placet.values.construction import made_quickly
 from placet.values.json import Json
 
 
@@ -18,6 +19,7 @@ class Wire(StrEnum):
     """No model: a program or a person named the tool."""
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """The model's wish to have a tool run. Nothing in it is trusted.
@@ -49,6 +51,7 @@ OK = "ok"
 """The code of a result that is no error."""
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """What the model is told about one call. Exactly one for each call, in call order.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from placet.values.approval import ApprovalRule
 
@@ -41,6 +41,10 @@ class Allow:
     """
 
     rule: str = "allowed"
+
+
+NO_OBJECTION: Final = Allow("")
+"""What a check answers that has nothing against a call, and does not permit it by name either."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from placet.errors import ToolDefinitionError
 from placet.values.audit import AuditEntry
+from placet.values.construction import made_quickly
 from placet.values.decision import Reason
 
 
@@ -27,6 +28,7 @@ class EffectState(StrEnum):
     """A crash, a time-out or a broken connection: it may have happened. Never run again by itself."""
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectRecord:
     """One row of the ledger.
@@ -96,6 +98,7 @@ class Lease:
     until: datetime
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """Everything that one call takes, in one atomic step, all of it or nothing.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, overload
 
 from placet.values.call import ToolCall, ToolResult
+from placet.values.construction import made_quickly
 from placet.values.json import Json
 
 
@@ -22,6 +23,7 @@ class UserMessage:
     by_person: bool = True
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
     """One answer of the model: words, calls, or both.

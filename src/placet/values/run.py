@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from placet.values.call import ToolCall, ToolResult
+from placet.values.construction import made_quickly
 from placet.values.json import Json, JsonObject
 from placet.values.limits import Budget
 from placet.values.message import Transcript
@@ -53,6 +54,7 @@ class StopReason(StrEnum):
     """A stage of a workflow failed."""
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """What the providers have counted, summed over a run and its nested runs.
@@ -94,6 +96,7 @@ class Usage:
         )
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
     """One call of the turn at hand.
