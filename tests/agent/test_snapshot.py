@@ -10,7 +10,7 @@ from placet.agent.transitions import answered, awaiting, invoked, rejected
 from placet.errors import StoreError, StoreVersionError
 from placet.values.call import ToolCall, ToolResult, Wire
 from placet.values.limits import Budget
-from placet.values.message import AssistantMessage, ToolMessage, Transcript, UserMessage
+from placet.values.message import AssistantMessage, Transcript, UserMessage
 from placet.values.run import SNAPSHOT_VERSION, Run, Usage
 
 START = Run(
@@ -40,15 +40,23 @@ def test_a_journal_played_on_a_snapshot_gives_the_run_as_it_was() -> None:
     first = answered(START, ANSWER, Usage(output_tokens=3))
     second = answered(invoked(first, dict(enumerate(results))), AssistantMessage("there"), Usage(output_tokens=4))
     journal = [
-        journal_turn(None, ANSWER, Usage(output_tokens=3)),
-        journal_turn(ToolMessage(results), AssistantMessage("there"), Usage(output_tokens=4)),
+        journal_turn(first.transcript, Usage(output_tokens=3)),
+        journal_turn(second.transcript, Usage(output_tokens=4)),
     ]
 
     assert load_run(dump_run(START), journal) == second
 
 
+def test_calls_past_the_budget_are_refused_again_when_their_turn_is_played() -> None:
+    spent = replace(START, calls=START.budget.calls)
+    after = answered(spent, ANSWER, Usage())
+    assert not after.planned
+
+    assert load_run(dump_run(spent), [journal_turn(after.transcript, Usage())]) == after
+
+
 def test_what_a_person_has_rejected_stays_rejected_when_a_worker_dies_before_the_next_snapshot() -> None:
-    entry = journal_turn(None, ANSWER, Usage(), rejected=frozenset({"digest"}))
+    entry = journal_turn(answered(START, ANSWER, Usage()).transcript, Usage(), rejected=frozenset({"digest"}))
 
     assert load_run(dump_run(START), [entry]).rejected == {"digest"}
 

@@ -27,7 +27,7 @@ MIGRATIONS: Final[dict[int, Callable[[Form], Form]]] = {}
 _encode_any = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
 
 
-def _encode(form: Form) -> str:
+def _encode(form: Form | list[str] | str) -> str:
     try:
         return to_json(form).decode()
     except ValueError:  # a lone surrogate, which only an escape can carry
@@ -36,10 +36,13 @@ def _encode(form: Form) -> str:
 
 def dump_run(run: Run) -> str:
     """Return the snapshot of a run as JSON text."""
-    return _encode(_run_form(run))
+    said = ",".join(run.transcript.texts(_write_message))
+    children = ",".join([dump_run(child) for child in run.children.values()])
+    return f'{_encode(_run_form(run))[:-1]},"transcript":[{said}],"children":[{children}]}}'
 
 
 def _run_form(run: Run) -> Form:
+    """Return the form of a run without its conversation and the runs nested in it."""
     return {
         "version": SNAPSHOT_VERSION,
         "id": run.id,
@@ -47,7 +50,6 @@ def _run_form(run: Run) -> Form:
         "principal_id": run.principal_id,
         "language": run.language,
         "budget": _budget_form(run.budget),
-        "transcript": dump_messages(run.transcript),
         "started_at": run.started_at.isoformat(),
         "turn": run.turn,
         "calls": run.calls,
@@ -72,7 +74,6 @@ def _run_form(run: Run) -> Form:
         "reasks": run.reasks,
         "stop": run.stop,
         "parent": run.parent,
-        "children": [_run_form(child) for child in run.children.values()],
         "nested_turns": run.nested_turns,
         "nested_calls": run.nested_calls,
     }
@@ -101,7 +102,7 @@ def _run(form: Form) -> Run:
         principal_id=form["principal_id"],
         language=form["language"],
         budget=Budget(**form["budget"]),
-        transcript=load_messages(form["transcript"]),
+        transcript=Transcript(_message(said) for said in form["transcript"]),
         started_at=datetime.fromisoformat(form["started_at"]),
         turn=form["turn"],
         calls=form["calls"],
@@ -154,30 +155,26 @@ def migrate(form: Form) -> Form:
     return {**form, "version": SNAPSHOT_VERSION}
 
 
-def journal_turn(
-    results: ToolMessage | None,
-    message: AssistantMessage,
-    usage: Usage,
-    child: str = "",
-    rejected: Collection[str] = (),
-) -> str:
-    """Return the journal entry of one turn: the results before it, and the model's answer.
+def journal_turn(transcript: Transcript, usage: Usage, child: str = "", rejected: Collection[str] = ()) -> str:
+    """Return the journal entry of one turn: the results before it, if there are any, and the model's answer.
 
     Args:
-        results: The results of the turn before, or None.
-        message: What the model said.
-        usage: What it has cost.
+        transcript: The conversation. The answer is its last message, or the one before it where
+            every call has a result already, as those past the budget have; playing the answer
+            gives them again.
+        usage: What the answer has cost.
         child: The nested run whose turn it is, or empty for the outermost run's own.
         rejected: Keyed digests of the calls that persons have rejected in the run so far.
     """
-    entry: Form = {
-        "results": [_result_form(result) for result in results.results] if results else None,
-        "answer": _message_form(message),
-        "usage": _usage_form(usage),
-    }
+    said = transcript.texts(_write_message, last=3)
+    if said[-1].startswith(_RESULTS):
+        said.pop()
+    before, answer = said[-2:]
+    results = before[len(_RESULTS) : -1] if before.startswith(_RESULTS) else "null"
+    more = f',"child":{_encode(child)}' if child else ""
     if rejected:
-        entry["rejected"] = sorted(rejected)
-    return _encode({"child": child, **entry} if child else entry)
+        more = f'{more},"rejected":{_encode(sorted(rejected))}'
+    return f'{{"results":{results},"answer":{answer},"usage":{_encode(_usage_form(usage))}{more}}}'
 
 
 def journal_reask(complaint: str, child: str = "") -> str:
@@ -187,7 +184,7 @@ def journal_reask(complaint: str, child: str = "") -> str:
 
 def journal_child(run: Run) -> str:
     """Return the journal entry for a nested run as it is when it begins or ends."""
-    return _encode({"run": _run_form(run)})
+    return f'{{"run":{dump_run(run)}}}'
 
 
 def _play(run: Run, entry: Form) -> Run:
@@ -210,19 +207,12 @@ def _play(run: Run, entry: Form) -> Run:
     return answered(run, message, Usage(**entry["usage"]))
 
 
-def dump_messages(messages: Iterable[Message]) -> list[Form]:
-    """Return the JSON form of a conversation."""
-    return [_message_form(message) for message in messages]
+_RESULTS: Final = '{"results":'
+"""With which a message of results begins, and no other."""
 
 
-def load_messages(forms: Iterable[Form]) -> Transcript:
-    """Return the conversation of a JSON form.
-
-    Raises:
-        KeyError: Something is missing.
-        ValueError: A message of an unknown kind.
-    """
-    return Transcript(_message(form) for form in forms)
+def _write_message(message: Message) -> str:
+    return _encode(_message_form(message))
 
 
 def _message_form(message: Message) -> Form:
@@ -255,11 +245,13 @@ def _message(form: Form) -> Message:
 
 
 def _call_form(call: ToolCall) -> Form:
-    form: Form = {"id": call.id, "name": call.name, "arguments": call.arguments, "wire": call.wire}
-    for name in ("fault", "provider_state", "note"):
-        value = getattr(call, name)
-        if value is not None:
-            form[name] = value
+    form: Form = {"id": call.id, "name": call.name, "arguments": call.arguments, "wire": str(call.wire)}
+    if call.fault is not None:
+        form["fault"] = call.fault
+    if call.provider_state is not None:
+        form["provider_state"] = call.provider_state
+    if call.note is not None:
+        form["note"] = call.note
     return form
 
 
@@ -273,11 +265,15 @@ def _call(form: Form) -> ToolCall:
 
 
 def _result_form(result: ToolResult) -> Form:
-    form: Form = {"id": result.call_id, "content": result.content, "code": result.code}
-    for name, default in (("is_error", False), ("fence", ""), ("cut_from", None), ("answer", "")):
-        value = getattr(result, name)
-        if value != default:
-            form[name] = value
+    form: Form = {"id": result.call_id, "content": result.content, "code": str(result.code)}
+    if result.is_error:
+        form["is_error"] = True
+    if result.fence:
+        form["fence"] = result.fence
+    if result.cut_from is not None:
+        form["cut_from"] = result.cut_from
+    if result.answer:
+        form["answer"] = result.answer
     return form
 
 

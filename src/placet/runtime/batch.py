@@ -7,7 +7,7 @@ the same time as the budget says. Results come back by index.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar, assert_never
 
 from placet.runtime.carry_out import carry_out
@@ -155,10 +155,9 @@ def _note(outcome: BatchOutcome, index: int, step: ToolResult | Asked | Left) ->
 
 def _closed(outcome: BatchOutcome) -> BatchOutcome:
     """Return the outcome, with the words of a fatal tool kept from the model."""
-    fatal = False
-    for index, result in outcome.results.items():
-        if result.code == FATAL:
-            fatal = True
-            text = "the tool ended the conversation"
-            outcome.results[index] = ToolResult(result.call_id, text, is_error=True, code=Reason.CANCELLED.value)
-    return BatchOutcome(outcome.results, outcome.asked, outcome.left, fatal)
+    fatal = [index for index, result in outcome.results.items() if result.code == FATAL]
+    for index in fatal:
+        call_id = outcome.results[index].call_id
+        text = "the tool ended the conversation"
+        outcome.results[index] = ToolResult(call_id, text, is_error=True, code=Reason.CANCELLED.value)
+    return replace(outcome, fatal=True) if fatal else outcome

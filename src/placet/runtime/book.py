@@ -23,7 +23,7 @@ from placet.values.audit import AuditEntry
 from placet.values.effect import Lease
 from placet.values.json import Json
 from placet.values.limits import LEASE_TTL, Budget
-from placet.values.message import AssistantMessage, ToolMessage, Transcript
+from placet.values.message import Transcript
 from placet.values.outcome import PendingApproval
 from placet.values.run import Run, RunStatus, StopReason, Usage
 
@@ -62,12 +62,18 @@ class Book:
 
     # ── turns ─────────────────────────────────────────────────────────────────────────
 
-    def journal(self, run: Run, results: ToolMessage | None, message: AssistantMessage, usage: Usage) -> None:
-        """Write down one turn of a run of the tree."""
+    def journal(self, run: Run, calls: int, usage: Usage) -> None:
+        """Write down one turn of a run of the tree.
+
+        Args:
+            run: The run, whose model has just answered.
+            calls: How many calls it wishes.
+            usage: What the answer has cost.
+        """
         child = run.id if run.parent else ""
-        self.world.store.journal(self.lease, journal_turn(results, message, usage, child, run.rejected))
+        self.world.store.journal(self.lease, journal_turn(run.transcript, usage, child, run.rejected))
         if child:
-            self.outermost = nested_spent(self.outermost, 1, len(message.calls), usage)
+            self.outermost = nested_spent(self.outermost, 1, calls, usage)
 
     def reask(self, run: Run, complaint: str) -> None:
         """Write down that an answer of a run of the tree was turned back."""

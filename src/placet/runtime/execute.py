@@ -103,7 +103,7 @@ async def run_read(make: Callable[[], Any], seconds: float) -> Ending:  # noqa: 
     context = contextvars.copy_context()
     try:
         coroutine = context.run(make)
-        if not asyncio.iscoroutine(coroutine):
+        if type(coroutine) is not types.CoroutineType and not asyncio.iscoroutine(coroutine):
             coroutine = _await(coroutine)
         first = context.run(coroutine.send, None)
     except StopIteration as done:

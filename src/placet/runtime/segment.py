@@ -277,7 +277,6 @@ class Segment:
 
     def _take_answer(self, answer: ModelAnswer) -> StopReason | None:
         run = self.run
-        before = run.transcript[-1]
         message = AssistantMessage(
             answer.text,
             answer.calls,
@@ -293,8 +292,8 @@ class Segment:
             self.nested = bound or self.nested
             message = replace(message, calls=()) if over else message
             run = self.nested
-        self.book.journal(run, before if isinstance(before, ToolMessage) else None, message, answer.usage)
-        self.run = answered(run, message, answer.usage, self._worked())
+        run = self.run = answered(run, message, answer.usage, self._worked())
+        self.book.journal(run, len(message.calls), answer.usage)
         if over:
             return StopReason.CALLS
         if answer.calls or message.paused:

@@ -178,7 +178,7 @@ class OutputShaper:
 
 
 def _is_iterator(value: object) -> TypeGuard[Iterator[Any]]:
-    return isinstance(value, Iterator)
+    return hasattr(type(value), "__next__") and isinstance(value, Iterator)
 
 
 def _dump(value: Any) -> tuple[bytes, bool]:

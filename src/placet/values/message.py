@@ -1,6 +1,6 @@
 """What user, model and tools say, in no provider's format."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, overload
 
@@ -58,25 +58,40 @@ class Transcript(Sequence[Message]):
     """Messages in order, append-only, as a value.
 
     `append` returns a new transcript and leaves this one as it is, yet costs the same for
-    a long history as for a short one: both share one list, and each knows its length.
+    a long history as for a short one: both share one list, and each knows its length. So is
+    what is written of each message.
     """
 
-    __slots__ = ("_items", "_length")
+    __slots__ = ("_items", "_length", "_texts")
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
         self._items: list[Message] = list(messages)
         self._length = len(self._items)
+        self._texts: list[str] = []
 
     def append(self, message: Message) -> "Transcript":
         """Return the transcript with one more message at its end."""
-        items = self._items
+        items, texts = self._items, self._texts
         if len(items) != self._length:  # somebody has already gone on from here: part ways
-            items = items[: self._length]
+            items, texts = items[: self._length], texts[: self._length]
         items.append(message)
         longer = Transcript.__new__(Transcript)
         longer._items = items  # noqa: SLF001 - our own class
         longer._length = self._length + 1  # noqa: SLF001 - our own class
+        longer._texts = texts  # noqa: SLF001 - our own class
         return longer
+
+    def texts(self, write: Callable[[Message], str], last: int | None = None) -> list[str]:
+        """Return what is written of each message; each is written once, however often it is asked for.
+
+        Args:
+            write: Writes one message; always the same function.
+            last: Of how many messages at the end; None for all.
+        """
+        texts = self._texts
+        while len(texts) < self._length:
+            texts.append(write(self._items[len(texts)]))
+        return texts[0 if last is None else max(0, self._length - last) : self._length]
 
     @overload
     def __getitem__(self, index: int) -> Message: ...
