@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from placet.errors import FatalToolError, ToolError
-from placet.runtime.patience import was_interrupted
+from placet.runtime.patience import wait_for_end, was_interrupted
 from placet.runtime.pool import ToolThreads
 
 GRACE: Final = 1.0
@@ -255,7 +255,7 @@ async def _wait(task: "asyncio.Task[Ending]", seconds: float) -> None:
     until = loop.time() + seconds
     while not task.done() and (left := until - loop.time()) > 0:
         try:
-            await asyncio.wait({task}, timeout=left)
+            await wait_for_end(task, left)
         except asyncio.CancelledError:
             # The task's `cancelling()` stays above zero; the caller asks `was_interrupted`
             # once the outcome is recorded, and ends then.

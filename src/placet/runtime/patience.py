@@ -24,14 +24,18 @@ async def see_through(work: Awaitable[T]) -> T:
 
 
 @types.coroutine
-def wait_for_end(future: "asyncio.Future[Any]") -> Generator[Any, Any, None]:
+def wait_for_end(future: "asyncio.Future[Any]", seconds: float | None = None) -> Generator[Any, Any, None]:
     """Wait until a future or task is done, however it ends; a caller that is cancelled leaves it alone.
 
+    Args:
+        future: What is waited for.
+        seconds: For how long at most; None for as long as it takes.
+
     Raises:
-        asyncio.CancelledError: The caller was cancelled. It is told when the future is done, not before.
+        asyncio.CancelledError: The caller was cancelled. It is told when the waiting has ended, not before.
     """
     if not future.done():
-        yield _Waited(future)
+        yield _Waited(future, seconds)
 
 
 class _Waited:
@@ -41,11 +45,13 @@ class _Waited:
     `_asyncio_future_blocking`), and so needs neither a task nor another turn of the loop.
     """
 
-    __slots__ = ("_asyncio_future_blocking", "_future", "_wake")
+    __slots__ = ("_asyncio_future_blocking", "_future", "_seconds", "_timer", "_wake")
 
-    def __init__(self, future: "asyncio.Future[Any]") -> None:
+    def __init__(self, future: "asyncio.Future[Any]", seconds: float | None) -> None:
         self._asyncio_future_blocking = True
         self._future = future
+        self._seconds = seconds
+        self._timer: asyncio.TimerHandle | None = None
         self._wake: Callable[[Any], object] = _nobody
 
     def get_loop(self) -> asyncio.AbstractEventLoop:
@@ -53,12 +59,21 @@ class _Waited:
         return self._future.get_loop()
 
     def add_done_callback(self, wake: Callable[[Any], object], *, context: Context | None = None) -> None:
-        """Note whom to wake, and wake them when the future is done."""
+        """Note whom to wake, and wake them when the future is done or the time is up."""
         self._wake = wake
         self._future.add_done_callback(self._done, context=context)
+        if self._seconds is not None:
+            self._timer = self.get_loop().call_later(self._seconds, self._give_up, context=context)
 
     def _done(self, _: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         self._wake(self)
+
+    def _give_up(self) -> None:
+        # A future that is done has called `_done` already or is about to: it wakes once.
+        if self._future.remove_done_callback(self._done):
+            self._wake(self)
 
     def cancel(self, msg: object = None) -> bool:  # noqa: ARG002 - as asyncio calls it
         """Cancel nothing; the task that waits is told once it wakes."""
