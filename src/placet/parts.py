@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from placet.agent.definition import AgentDefinition, parse_agent
+from placet.agent.definition import AgentDefinition
 from placet.errors import AgentFileError, ConfigurationError, PolicyError
 from placet.gate.policy import check_names
-from placet.gate.policy_text import parse_policy
 from placet.ports import Store
 from placet.runtime.keys import read_or_make_secret
 from placet.tools.toolset import Toolset
@@ -21,6 +20,8 @@ def load_agent(path: Path) -> AgentDefinition:
     Raises:
         AgentFileError: It cannot be read, or is no agent file.
     """
+    from placet.agent.agent_file import parse_agent  # noqa: PLC0415 - it needs YAML, which is heavy
+
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -40,6 +41,8 @@ def read_policy(policy: Policy | Path | str | None, product: str) -> Policy | No
     """
     if policy is None or isinstance(policy, Policy):
         return policy
+    from placet.gate.policy_text import parse_policy  # noqa: PLC0415 - it needs TOML
+
     try:
         return parse_policy(Path(policy).read_text("utf-8"), product=product)
     except (OSError, UnicodeDecodeError) as error:

@@ -18,7 +18,6 @@ from placet.agent.definition import AgentDefinition
 from placet.agent.output import Contract, make_contract
 from placet.errors import ConfigurationError
 from placet.gate.gate import Gate
-from placet.models.open import open_model
 from placet.parts import choose_tools, load_agent, read_policy, secret_of
 from placet.ports import Clock, IdSource, KeepsConnections, ModelClient, PrincipalDirectory, Store
 from placet.redaction.pack import KINDS
@@ -40,7 +39,6 @@ from placet.runtime.report import make_report
 from placet.runtime.site import Emit
 from placet.runtime.telemetry import Telemetry
 from placet.runtime.world import AuditSink, World
-from placet.stores.encrypted import EncryptedStore
 from placet.stores.url import open_store_from_url
 from placet.tools.toolset import Toolset
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
@@ -137,7 +135,7 @@ class Agent:
         secret = secret if secret is not None else secret_of(store)
         keys = Keys.of(secret)
         opened: Store = open_store_from_url(store, key=keys.audit) if isinstance(store, str) else store
-        self.store: Store = EncryptedStore(opened, encryption_keys) if encryption_keys else opened
+        self.store: Store = _encrypted(opened, encryption_keys) if encryption_keys else opened
         self._stated = StatedPrincipals(self.store)
         self._states = directory is None
         ids = ids or SystemIds()
@@ -538,7 +536,11 @@ class Agent:
                 f"agent {self.definition.name!r} has no model: give model='openai:…' or a model client, "
                 "or name one in its file"
             )
-        return open_model(model) if isinstance(model, str) else model
+        if not isinstance(model, str):
+            return model
+        from placet.models.open import open_model  # noqa: PLC0415 - what speaks to models, where none was given
+
+        return open_model(model)
 
     def _state(self, who: Who) -> str:
         if isinstance(who, str):
@@ -552,3 +554,9 @@ class Agent:
     def _language_of(self, who: Who) -> str:
         said = who.attributes.get("language") if isinstance(who, Principal) else None
         return normalise_language(said if isinstance(said, str) else None) or self.definition.language
+
+
+def _encrypted(store: Store, keys: Sequence[bytes]) -> Store:
+    from placet.stores.encrypted import EncryptedStore  # noqa: PLC0415 - needs the extra `encryption`
+
+    return EncryptedStore(store, keys)

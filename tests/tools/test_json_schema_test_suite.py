@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from placet.tools.raw_arguments import compile_validator
+from placet.tools.schema_validator import compile_validator
 from tests.tools.downloads import download
 
 pytestmark = pytest.mark.slow

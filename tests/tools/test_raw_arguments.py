@@ -10,7 +10,8 @@ import pytest
 
 from placet.errors import ToolDefinitionError
 from placet.tools.arguments import Arguments
-from placet.tools.raw_arguments import LOOK_AROUND_BYTES, RawArguments, compile_validator, plain_dict
+from placet.tools.raw_arguments import LOOK_AROUND_BYTES, RawArguments, plain_dict
+from placet.tools.schema_validator import compile_validator
 from placet.tools.tool import Tool
 from placet.values.decision import Deny
 from placet.values.principal import EVERYONE

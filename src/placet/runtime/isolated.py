@@ -19,7 +19,6 @@ import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from multiprocessing.connection import Connection
 from typing import Any, Final
 
 from placet.errors import ConfigurationError, FatalToolError, ToolError
@@ -98,6 +97,8 @@ class Child:
     __slots__ = ("_connection", "_mutex", "_process", "_socket", "killed")
 
     def __init__(self, tool: Tool) -> None:
+        from multiprocessing.connection import Connection  # noqa: PLC0415 - heavy, and few tools are isolated
+
         ours, theirs = socket.socketpair()
         command = [sys.executable, "-m", PROGRAM, str(theirs.fileno())]
         with theirs:

@@ -1,6 +1,5 @@
 """What the model is told when a call does not run: English, stable, and what to do next."""
 
-import difflib
 from collections.abc import Sequence
 from typing import Final
 
@@ -47,8 +46,10 @@ def unknown_tool_text(name: str, visible: Sequence[str]) -> str:
     Hints speak only of tools that this principal may see, and the words are the same
     whether such a tool exists or not.
     """
+    from difflib import get_close_matches  # noqa: PLC0415 - only where something is misspelt
+
     shown = name[:64]
-    near = difflib.get_close_matches(shown, visible, n=1)
+    near = get_close_matches(shown, visible, n=1)
     nearest = f" Did you mean {near[0]!r}?" if near else ""
     names = ", ".join(sorted(visible)) or "none"
     return f"there is no tool {shown!r}.{nearest} Tools that can be called: {names}"

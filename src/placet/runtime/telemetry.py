@@ -8,26 +8,23 @@ invoke_agent orders
 └── chat gpt-…
 ```
 
-Only the API package is needed. Where the application has installed no SDK there are no
-spans at all, and a run pays for one look at the provider. Arguments and results stand in no
-span unless they are asked for, and then redacted as in the audit log; the text of an
-exception stands in none.
+Only the API package is needed, and it is imported when there is something to tell it. Where the
+application has installed no SDK there are no spans at all, and a run pays for one look at the
+provider. Arguments and results stand in no span unless they are asked for, and then redacted as
+in the audit log; the text of an exception stands in none.
 
 Names are those of the GenAI semantic conventions, v0.1.0 (the repository
 `semantic-conventions-genai`; all of them are in development there), written down here and
 nowhere else: the constants that the OpenTelemetry packages export are deprecated.
 """
 
+import os
+import sys
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.metadata import version
-from typing import Any, Final
-
-from opentelemetry import context as otel_context
-from opentelemetry import trace
-from opentelemetry.trace import NoOpTracerProvider, ProxyTracerProvider, Span, SpanKind, Status, StatusCode, Tracer
+from typing import TYPE_CHECKING, Any, Final
 
 from placet.ports import Finish, ModelAnswer
 from placet.values.call import OK, ToolResult
@@ -35,6 +32,10 @@ from placet.values.decision import Reason
 from placet.values.outcome import Answer, Outcome, Refused, Stopped, Waiting
 from placet.values.run import Usage
 from placet.values.tool import ToolSpec
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.trace import Span, Tracer, TracerProvider
 
 CONVENTIONS: Final = "0.1.0"
 """The version of the GenAI semantic conventions that these names are from."""
@@ -100,11 +101,11 @@ class Telemetry:
     """
 
     content: bool = False
-    provider: trace.TracerProvider | None = None
-    _tracers: dict[int, Tracer] = field(default_factory=dict[int, Tracer], repr=False, compare=False)
+    provider: "TracerProvider | None" = None
+    _tracers: "dict[int, Tracer]" = field(default_factory=dict[int, Any], repr=False, compare=False)
     _look_again: float = field(default=0.0, repr=False, compare=False)
 
-    def tracer(self) -> Tracer | None:
+    def tracer(self) -> "Tracer | None":
         """Return the tracer, or None where no SDK is installed that would make anything of it.
 
         That there is none holds for a second: asking for the provider looks at the environment
@@ -113,12 +114,14 @@ class Telemetry:
         now = time.monotonic()
         if now < self._look_again:
             return None
-        provider = self.provider or trace.get_tracer_provider()
-        if isinstance(provider, ProxyTracerProvider | NoOpTracerProvider):
+        provider = self.provider or _provider_of_the_process()
+        if provider is None or _tells_nobody(provider):
             self._look_again = now + LOOK_AGAIN
             return None
         known = self._tracers.get(id(provider))
         if known is None:
+            from importlib.metadata import version  # noqa: PLC0415 - as heavy as the API, and not needed without it
+
             known = self._tracers[id(provider)] = provider.get_tracer("placet", version("placet"))
         return known
 
@@ -134,7 +137,7 @@ class Telemetry:
         tracer = self.tracer()
         if tracer is None:
             return None
-        span = tracer.start_span(f"invoke_agent {agent}", kind=SpanKind.INTERNAL)
+        span = tracer.start_span(f"invoke_agent {agent}")
         if span.is_recording():
             span.set_attributes(
                 {OPERATION: "invoke_agent", AGENT: agent, RUN: run_id, CONVERSATION: conversation, **_model(model)}
@@ -155,9 +158,24 @@ class Telemetry:
         return CallSpan(span=_begin_call(tracer, spec, call_id, None), content=self.content)
 
 
-def _begin_call(tracer: Tracer, spec: ToolSpec | None, call_id: str, within: otel_context.Context | None) -> Span:
+def _provider_of_the_process() -> "TracerProvider | None":
+    """Return the provider that the process has set. One that has set any has imported the API, or names one for it."""
+    if "opentelemetry.trace" not in sys.modules and "OTEL_PYTHON_TRACER_PROVIDER" not in os.environ:
+        return None
+    from opentelemetry.trace import get_tracer_provider  # noqa: PLC0415 - heavy, and most processes trace nothing
+
+    return get_tracer_provider()
+
+
+def _tells_nobody(provider: "TracerProvider") -> bool:
+    from opentelemetry.trace import NoOpTracerProvider, ProxyTracerProvider  # noqa: PLC0415 - as above
+
+    return isinstance(provider, ProxyTracerProvider | NoOpTracerProvider)
+
+
+def _begin_call(tracer: "Tracer", spec: ToolSpec | None, call_id: str, within: "Context | None") -> "Span":
     name = spec.name if spec is not None else "unknown"
-    span = tracer.start_span(f"execute_tool {name}", context=within, kind=SpanKind.INTERNAL)
+    span = tracer.start_span(f"execute_tool {name}", context=within)
     if span.is_recording():
         told = {OPERATION: "execute_tool", TOOL: name, TOOL_TYPE: "function", TOOL_CALL: call_id}
         if spec is not None:
@@ -167,13 +185,21 @@ def _begin_call(tracer: Tracer, spec: ToolSpec | None, call_id: str, within: ote
 
 
 @contextmanager
-def _current(span: Span) -> Generator[None, None, None]:
+def _current(span: "Span") -> Generator[None, None, None]:
     """Make a span the current one. Unlike `trace.use_span`, it records no exception: its text may hold anything."""
-    token = otel_context.attach(trace.set_span_in_context(span))
+    from opentelemetry import context  # noqa: PLC0415 - as above
+
+    token = context.attach(_within(span))
     try:
         yield
     finally:
-        otel_context.detach(token)
+        context.detach(token)
+
+
+def _within(span: "Span") -> "Context":
+    from opentelemetry.trace import set_span_in_context  # noqa: PLC0415 - as above
+
+    return set_span_in_context(span)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,8 +213,8 @@ class RunSpan:
         content: Whether spans of tools hold arguments and results.
     """
 
-    tracer: Tracer
-    span: Span
+    tracer: "Tracer"
+    span: "Span"
     conversation: str
     content: bool
 
@@ -225,8 +251,10 @@ class RunSpan:
 
     def begin_chat(self, model: str, *, structured: bool) -> "ChatSpan":
         """Return the span of one question to a model."""
+        from opentelemetry.trace import SpanKind  # noqa: PLC0415 - as above
+
         told = _model(model)
-        within = trace.set_span_in_context(self.span)
+        within = _within(self.span)
         span = self.tracer.start_span(f"chat {told[REQUEST_MODEL]}", context=within, kind=SpanKind.CLIENT)
         if span.is_recording():
             output = "json" if structured else "text"
@@ -235,8 +263,7 @@ class RunSpan:
 
     def begin_call(self, spec: ToolSpec | None, call_id: str) -> "CallSpan":
         """Return the span of one call within the run; see `Telemetry.begin_call`."""
-        within = trace.set_span_in_context(self.span)
-        span = _begin_call(self.tracer, spec, call_id, within)
+        span = _begin_call(self.tracer, spec, call_id, _within(self.span))
         if span.is_recording():
             span.set_attribute(CONVERSATION, self.conversation)
         return CallSpan(span=span, content=self.content)
@@ -250,7 +277,7 @@ class ChatSpan:
         span: The span.
     """
 
-    span: Span
+    span: "Span"
 
     @contextmanager
     def current(self) -> Generator[None, None, None]:
@@ -282,7 +309,7 @@ class CallSpan:
         content: Whether it holds arguments and result.
     """
 
-    span: Span
+    span: "Span"
     content: bool
 
     @contextmanager
@@ -326,7 +353,9 @@ class CallSpan:
             self.span.end()
 
 
-def _fail(span: Span, kind: str) -> None:
+def _fail(span: "Span", kind: str) -> None:
+    from opentelemetry.trace import Status, StatusCode  # noqa: PLC0415 - as above
+
     if span.is_recording():
         span.set_attribute(ERROR_TYPE, kind)
         span.set_status(Status(StatusCode.ERROR))

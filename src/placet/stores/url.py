@@ -4,8 +4,6 @@ import importlib
 
 from placet.errors import ConfigurationError
 from placet.ports import Store
-from placet.stores.memory import MemoryStore
-from placet.stores.sqlite import SqliteStore
 
 
 def open_store_from_url(url: str, *, key: bytes) -> Store:
@@ -20,8 +18,12 @@ def open_store_from_url(url: str, *, key: bytes) -> Store:
         ConfigurationError: The URL names no store, or the extra that it needs is not installed.
     """
     if url == "memory:":
+        from placet.stores.memory import MemoryStore  # noqa: PLC0415 - each store where it is asked for
+
         return MemoryStore(key=key)
     if url.startswith("sqlite:///"):
+        from placet.stores.sqlite import SqliteStore  # noqa: PLC0415 - as above
+
         return SqliteStore(url.removeprefix("sqlite:///"), key=key)
     if url.startswith(("postgresql://", "postgres://")):
         try:

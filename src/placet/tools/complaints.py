@@ -4,7 +4,6 @@ A complaint never holds a value that was sent: it may be a secret, or ten thousa
 characters long. It names the kind of what was sent, which is what a model needs.
 """
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
@@ -118,7 +117,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     if name in names:  # known, but to another form than the one that fits
         return ""
-    close = difflib.get_close_matches(name, names, n=1)
+    from difflib import get_close_matches  # noqa: PLC0415 - only where something is misspelt
+
+    close = get_close_matches(name, names, n=1)
     if close:
         return f"did you mean {close[0]!r}?"
     if not names:

@@ -1,11 +1,9 @@
-"""Arguments of a tool that is given by a JSON Schema: validated with jsonschema-rs, offline."""
+"""Arguments of a tool that is given by a JSON Schema, validated by it."""
 
 import copy
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
-
-import jsonschema_rs
+from typing import TYPE_CHECKING, Any, Final
 
 from placet.errors import ToolDefinitionError
 from placet.tools.arguments import Arguments, refuse
@@ -15,12 +13,12 @@ from placet.tools.raw_schema import close_root, needs_settling, settle
 from placet.values.decision import Deny
 from placet.values.json import JsonObject
 
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError
+
 LOOK_AROUND_BYTES: Final = 4_000
 """So long may arguments be where a pattern of the schema looks around or back: matching it takes
 quadratic time, a third of a second at this length. Any other pattern takes linear time."""
-
-PATTERN_STEPS: Final = 100_000
-"""So many steps may such a pattern go back; one that needs more does not match."""
 
 
 class RawArguments:
@@ -64,36 +62,6 @@ def plain_dict(arguments: RawArguments) -> dict[str, Any]:
     return {name: arguments[name] for name in arguments}
 
 
-def offline(uri: str) -> Any:
-    """Refuse to fetch a schema: a tool's meaning must not depend on what a server says today.
-
-    Raises:
-        ValueError: Always.
-    """
-    msg = f"{uri!r} is not fetched: put the schema under $defs and refer to it by #/$defs/..."
-    raise ValueError(msg)
-
-
-def compile_validator(schema: Any, *, formats: bool = True) -> tuple[jsonschema_rs.Validator, bool]:
-    """Return the validator of a JSON Schema, and whether its patterns are matched in linear time.
-
-    It is offline and checks formats. Patterns that look around or back need another engine,
-    of which the steps are bounded, but not the time.
-
-    Raises:
-        jsonschema_rs.ValidationError: It is no schema, or refers to what is not in it.
-    """
-    engines = (jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtrack_limit=PATTERN_STEPS))
-    try:
-        return _validator(schema, engines[0], formats), True
-    except jsonschema_rs.ValidationError:
-        return _validator(schema, engines[1], formats), False
-
-
-def _validator(schema: Any, engine: Any, formats: bool) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(schema, retriever=offline, validate_formats=formats, pattern_options=engine)
-
-
 class RawForm:
     """What the arguments of a tool must be like that is given by a JSON Schema.
 
@@ -107,11 +75,13 @@ class RawForm:
     __slots__ = ("_linear", "_settles", "_validator", "schema", "secret_fields")
 
     def __init__(self, schema: Mapping[str, Any], tool: str) -> None:
+        from placet.tools.schema_validator import compile_validator  # noqa: PLC0415 - heavy, and most tools are typed
+
         plain = _plain_schema(schema, tool)
         try:
             self.schema: JsonObject = close_root(plain)
             self._validator, self._linear = compile_validator(self.schema)
-        except (ValueError, RecursionError, jsonschema_rs.ValidationError) as error:
+        except (ValueError, RecursionError) as error:
             reason = str(error).partition("\n")[0]
             msg = f"the parameters of tool {tool!r} are no JSON Schema that can be used offline: {reason}"
             raise ToolDefinitionError(msg) from error
@@ -151,7 +121,7 @@ class RawForm:
         return refuse("; ".join(said[:MAX_COMPLAINTS]) or "the arguments have not the declared form", hint)
 
 
-def _complaint(error: jsonschema_rs.ValidationError, schema: JsonObject) -> tuple[str, str | None]:
+def _complaint(error: "ValidationError", schema: JsonObject) -> tuple[str, str | None]:
     """Return what is said of one error, and a hint. Its own message holds the value, which is never repeated."""
     path = ".".join(short(part) for part in error.instance_path)
     kind = error.kind

@@ -20,7 +20,6 @@ for an answer half filled in is better than none. What is wrong with a template 
 is compiled or checked, that is, when the toolset is built.
 """
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -166,7 +165,9 @@ def check_template(template: str, known_names: Iterable[str]) -> None:
         known.update(".".join(parents[: depth + 1]) for depth in range(len(parents)))
     for path, inside in _compile(template).places():
         if not _is_known(path, inside, known):
-            near = difflib.get_close_matches(path, sorted(known), n=1)
+            from difflib import get_close_matches  # noqa: PLC0415 - only where something is misspelt
+
+            near = get_close_matches(path, sorted(known), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(sorted(known)) or 'none'}"
             raise ConfigurationError(f"the template {template!r} names {path!r}, which is not there; {hint}")
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from placet.agent.definition import AgentDefinition, parse_agent
+from placet.agent.agent_file import parse_agent
+from placet.agent.definition import AgentDefinition
 from placet.errors import AgentFileError, ConfigurationError
 from placet.models.scripted import ScriptedModel
 from placet.parts import load_agent
