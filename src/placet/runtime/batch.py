@@ -6,9 +6,9 @@ the same time as the budget says. Results come back by index.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar, assert_never
+from typing import Any, TypeVar, assert_never
 
 from placet.runtime.carry_out import carry_out
 from placet.runtime.ending import FATAL
@@ -63,7 +63,7 @@ async def invoke_batch(
         (only,) = calls
         _note(outcome, only.index, await invoke(world, only.call, site(only)))
         return _closed(outcome)
-    bound = asyncio.Semaphore(parallel)
+    bound = asyncio.Semaphore(parallel) if parallel < len(calls) else None
     prepared = await _in_order([_bounded(bound, prepare(world, call.call, site(call))) for call in calls])
     permitted: dict[int, Permitted] = {}
     for call, step in zip(calls, prepared, strict=True):
@@ -85,29 +85,42 @@ def _sort(outcome: BatchOutcome, permitted: dict[int, Permitted], index: int, st
 
 
 async def _carry_out_all(
-    world: World, outcome: BatchOutcome, permitted: dict[int, Permitted], bound: asyncio.Semaphore
+    world: World, outcome: BatchOutcome, permitted: dict[int, Permitted], bound: asyncio.Semaphore | None
 ) -> None:
-    tasks = {asyncio.create_task(_bounded(bound, carry_out(world, step))): index for index, step in permitted.items()}
-
-    def end_the_others(ended: "asyncio.Task[ToolResult | Left]") -> None:
-        if _is_fatal(ended):
-            for task in tasks:
-                task.cancel()
-
-    for task in tasks:
-        task.add_done_callback(end_the_others)
-    waiting = set(tasks)
-    while waiting:
-        try:
-            _, waiting = await asyncio.wait(waiting)
-        except asyncio.CancelledError:
-            for task in waiting:
-                task.cancel()
-    for task, index in tasks.items():
+    tasks = {index: asyncio.ensure_future(_bounded(bound, carry_out(world, step))) for index, step in permitted.items()}
+    if tasks:
+        await _see_all_end(tuple(tasks.values()))
+    for index, task in tasks.items():
         if task.cancelled():
             _close_span(permitted[index])
         else:
             _note(outcome, index, task.result())
+
+
+async def _see_all_end(tasks: "Sequence[asyncio.Future[ToolResult | Left]]") -> None:
+    """Wait until all have ended; once one ends the run, or the caller is cancelled, the others are cancelled."""
+    left = len(tasks)
+    all_ended = asyncio.get_running_loop().create_future()
+
+    def cancel_all() -> None:
+        for task in tasks:
+            task.cancel()
+
+    def count(ended: "asyncio.Future[ToolResult | Left]") -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            all_ended.set_result(None)
+        elif _is_fatal(ended):
+            cancel_all()
+
+    for task in tasks:
+        task.add_done_callback(count)
+    while left:
+        try:
+            await asyncio.wait((all_ended,))
+        except asyncio.CancelledError:
+            cancel_all()
 
 
 def _close_span(step: Permitted) -> None:
@@ -117,14 +130,19 @@ def _close_span(step: Permitted) -> None:
         span.fail("cancelled")
 
 
-def _is_fatal(ended: "asyncio.Task[ToolResult | Left]") -> bool:
+def _is_fatal(ended: "asyncio.Future[ToolResult | Left]") -> bool:
     if ended.cancelled() or ended.exception() is not None:
         return False
     result = ended.result()
     return isinstance(result, ToolResult) and result.code == FATAL
 
 
-async def _bounded(bound: asyncio.Semaphore, work: Awaitable[T]) -> T:
+def _bounded(bound: asyncio.Semaphore | None, work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+    """Return the work, bound to its turn where there is a bound."""
+    return work if bound is None else _in_turn(bound, work)
+
+
+async def _in_turn(bound: asyncio.Semaphore, work: Awaitable[T]) -> T:
     async with bound:
         return await work
 
