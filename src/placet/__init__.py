@@ -22,6 +22,7 @@ from placet.runtime.sinks import ConsoleSink
 from placet.tools.context import Context, RuntimePort
 from placet.tools.output import ToolOutput
 from placet.tools.parameters import Injected, Input, Loaded, State
+from placet.tools.source import ToolSource
 from placet.tools.tool import Tool, tool
 from placet.tools.toolset import Toolset
 from placet.values.approval import Approval, Confirmation, Preview
@@ -80,6 +81,7 @@ __all__ = [
     "ToolMessage",
     "ToolOutput",
     "ToolResult",
+    "ToolSource",
     "ToolSpec",
     "Toolset",
     "Transcript",

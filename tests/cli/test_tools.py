@@ -121,3 +121,24 @@ def test_a_write_needs_a_key_and_runs_once_under_it(placet: Placet) -> None:
     assert (again.code, again.out) == (0, "order 8843 no longer goes to 7 letters\n")
     assert other.code == 5
     assert placet.orders["8842"]["address"] == "Rua A 1"
+
+
+def test_a_remote_tool_shows_what_runs_wherever_its_alias_stands(placet: Placet) -> None:
+    alias = next(one["name"] for one in placet("tools", "list", "--json").data if one["remote"] is not None)
+    approval = placet("ask", "wipe", "--as", "s1", "--json").data["approvals"][0]["id"]
+    shown = [
+        placet("tools", "show", alias),
+        placet("policy", "explain", alias, "--as", "s1"),
+        placet("approvals", "show", approval, "--as", "f1"),
+    ]
+    data = [
+        placet("tools", "show", alias, "--json").data,
+        placet("policy", "explain", alias, "--as", "s1", "--json").data,
+        placet("approvals", "show", approval, "--as", "f1", "--json").data,
+    ]
+
+    assert alias.startswith("crm__notes_wipe_")
+    assert all(alias in ended.out and "crm: 'notes/wipe'" in ended.out for ended in shown)
+    assert [one["remote"] for one in data] == [{"source": "crm", "name": "notes/wipe"}] * 3
+    assert "Ferramenta remota" in placet("tools", "show", alias, "--lang", "pt").out
+    assert placet("tools", "show", "cancel_order", "--json").data["remote"] is None

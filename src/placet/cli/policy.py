@@ -28,15 +28,18 @@ async def explain(
     if isinstance(read, Failure):
         return read
     explained = await door.agent.explain(name, read, principal=door.who)
+    remote = explained.remote
     if door.screen.as_json:
         door.screen.data(
             {
                 "decision": _json(explained.decision),
+                "remote": None if remote is None else {"source": remote.source, "name": remote.name},
                 "checks": [{"check": check, **_json(answer)} for check, answer in explained.answers],
             }
         )
     else:
-        door.screen.lines([Text(f"{GAP}{name}: {_line(explained.decision)}", style="bold")])
+        called = name if remote is None else f"{name} ({remote})"
+        door.screen.lines([Text(f"{GAP}{called}: {_line(explained.decision)}", style="bold")])
         door.screen.lines(labelled([(check, _line(answer)) for check, answer in explained.answers], door.screen.width))
     decision = explained.decision
     return exit_of_code(decision.reason) if isinstance(decision, Deny) else Exit.OK

@@ -14,6 +14,7 @@ from placet.cli.door import Door
 from placet.cli.layout import GAP, arguments, labelled
 from placet.cli.present import expiry
 from placet.gate.approver import check_approver
+from placet.tools.tool import Tool
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.decision import Allow, Deny
 from placet.values.json import JsonObject
@@ -98,6 +99,7 @@ def request_lines(door: Door, request: ApprovalRequest) -> Iterable[Text]:
     yield from labelled(
         [
             (door.say("Tool"), f"{request.tool}{effect}"),
+            (door.say("Remote tool"), str(tool.spec.remote or "") if tool is not None else ""),
             (door.say("On behalf of"), request.principal_id),
             (door.say("Asked"), moment(door, request.created_at)),
             (door.say("Rule"), request.rule),
@@ -140,6 +142,7 @@ def request_json(door: Door, request: ApprovalRequest) -> JsonObject:
         "status": request.status_at(now).value,
         "yes": request.yes.value,
         "tool": request.tool,
+        "remote": remote_json(door.agent.world.find_tool(request.tool)),
         "arguments": visible_arguments(door, request),
         "redacted": not entitled(door, request),
         "principal": request.principal_id,
@@ -153,6 +156,12 @@ def request_json(door: Door, request: ApprovalRequest) -> JsonObject:
         "decided_by": request.decided_by,
         "decided_at": request.decided_at.isoformat() if request.decided_at is not None else None,
     }
+
+
+def remote_json(tool: Tool | None) -> JsonObject | None:
+    """Return what a tool is called where it comes from, or None for the application's own."""
+    remote = tool.spec.remote if tool is not None else None
+    return {"source": remote.source, "name": remote.name} if remote is not None else None
 
 
 def moment(door: Door, at: datetime) -> str:

@@ -126,6 +126,7 @@ def _tool_lines(door: Door, spec: ToolSpec) -> Iterable[Text]:
     yield Text(f"{GAP}{spec.name}", style="bold")
     yield from labelled(
         [
+            (door.say("Remote tool"), str(spec.remote or "")),
             (door.say("Effect"), door.say(EFFECTS[spec.effect])),
             (door.say("Roles"), _roles(spec)),
             (door.say("Approval"), _approval(door, spec.approval)),
@@ -199,6 +200,7 @@ def _summary(spec: ToolSpec) -> JsonObject:
     rule = spec.approval
     return {
         "name": spec.name,
+        "remote": None if spec.remote is None else {"source": spec.remote.source, "name": spec.remote.name},
         "description": spec.description,
         "effect": spec.effect.value,
         "roles": sorted(spec.roles or ()),

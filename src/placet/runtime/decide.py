@@ -87,10 +87,10 @@ def _edit(world: World, request: ApprovalRequest, arguments: JsonObject) -> tupl
     """Return the edited arguments, validated for the same tool, with their digest."""
     tool = world.find_tool(request.tool)
     read = tool.reader.read_json(arguments) if tool is not None else None
-    if read is None or isinstance(read, Deny):
-        message = read.message if read is not None else f"there is no tool {request.tool!r} any more"
+    if tool is None or read is None or isinstance(read, Deny):
+        message = read.message if isinstance(read, Deny) else f"there is no tool {request.tool!r} any more"
         return Refused(reason=Reason.INVALID_ARGUMENTS, message=message, run_id=request.run_id)
-    return read.json, call_digest(world.keys.digest, request.tool, read.json)
+    return read.json, call_digest(world.keys.digest, tool.spec.identity, read.json)
 
 
 async def _find_approval(world: World, approval: str) -> ApprovalRequest | None:
@@ -117,6 +117,8 @@ def _decision_entry(
         "arguments": world.redacted(tool, request.arguments),
         "preview": world.redacted_preview(tool, request),
     }
+    if tool is not None and tool.spec.remote is not None:
+        body["remote"] = str(tool.spec.remote)
     if edited is not None:
         body["edited"] = world.redacted(tool, edited)
         body["changed"] = sorted(

@@ -80,7 +80,8 @@ async def _call_with_key(
     driver: Driver, call: ToolCall, principal_id: str, key: str, language: str, emit: Emit | None
 ) -> ToolResult | Waiting | Refused:
     world = driver.world
-    scoped = canonical([principal_id, call.name, key]).encode()
+    tool = world.toolset.find(call.name)
+    scoped = canonical([principal_id, tool.spec.identity if tool is not None else call.name, key]).encode()
     run_id = f"call_{hmac.digest(world.keys.digest, scoped, hashlib.sha256).hex()[:40]}"
     if await world.store.load_run(run_id) is not None:
         return await _repeat(driver, run_id, call, emit)

@@ -14,6 +14,7 @@ from placet.runtime.world import World
 from placet.values.call import ToolCall, Wire
 from placet.values.decision import Decision, Deny, Reason
 from placet.values.json import JsonObject, canonical
+from placet.values.tool import Remote
 
 Answers: TypeAlias = tuple[tuple[str, Decision], ...]
 
@@ -26,10 +27,12 @@ class Explanation:
         decision: What the gate would say.
         answers: What each check says, by its name, in the order in which they are asked;
             empty when the call would not come as far as the gate.
+        remote: What would run, where the tool comes from elsewhere; else None.
     """
 
     decision: Decision
     answers: Answers = ()
+    remote: Remote | None = None
 
 
 async def explain(world: World, tool: str, arguments: JsonObject, principal_id: str) -> Explanation:
@@ -60,7 +63,7 @@ async def explain(world: World, tool: str, arguments: JsonObject, principal_id: 
     if isinstance(facts, Deny):
         return Explanation(facts)
     answers = tuple((_name(check), _answer(check, facts)) for check in world.gate.checks)
-    return Explanation(world.gate.decide(facts), answers)
+    return Explanation(world.gate.decide(facts), answers, found.spec.remote)
 
 
 def _answer(check: Check, facts: GateRequest) -> Decision:

@@ -35,7 +35,7 @@ from placet.values.effect import EffectRecord, EffectState, Take
 from placet.values.event import CallFinished, CallProposed
 from placet.values.outcome import PendingApproval
 from placet.values.principal import Principal
-from placet.values.tool import Survival
+from placet.values.tool import Survival, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +195,11 @@ def make_ready(
         spec.name,
         world.redactor(tool).json_text(arguments.text),
         call.wire,
-        _note(call, spec.name, arguments),
+        _note(call, spec, arguments),
     )
     digest = ""
     if spec.records_intent or spec.approval is not None or site.rejected or site.approval is not None:
-        digest = call_digest(world.keys.digest, spec.name, arguments.json)
+        digest = call_digest(world.keys.digest, spec.identity, arguments.json)
     context: Context[Any] = Context(
         deps=world.deps,
         principal=principal,
@@ -218,11 +218,12 @@ def make_ready(
     return Ready(attempt=attempt, tool=tool, arguments=arguments, context=context)
 
 
-def _note(call: ToolCall, name: str, arguments: Arguments) -> str:
-    if call.note is None and arguments.note is None and call.name == name:
+def _note(call: ToolCall, spec: ToolSpec, arguments: Arguments) -> str:
+    if call.note is None and arguments.note is None and call.name == spec.name and spec.remote is None:
         return ""
-    written = None if call.name == name else f"written as {call.name[:100]!r}"
-    return "; ".join(note for note in (call.note, arguments.note, written) if note)
+    written = None if call.name == spec.name else f"written as {call.name[:100]!r}"
+    remote = None if spec.remote is None else f"runs {spec.remote}"
+    return "; ".join(note for note in (call.note, arguments.note, written, remote) if note)
 
 
 async def _decide(world: World, ready: Ready) -> Prepared:

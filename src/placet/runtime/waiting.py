@@ -97,9 +97,9 @@ def _digests(world: World, planned: PlannedCall, request: ApprovalRequest) -> se
     """Return what a no rejects: the call that was asked for, and the model's own where a person has edited it."""
     tool = world.find_tool(request.tool)
     wished = tool.reader.read(planned.call.arguments) if tool is not None else None
-    if wished is None or isinstance(wished, Deny):
+    if tool is None or wished is None or isinstance(wished, Deny):
         return {request.digest}
-    return {request.digest, call_digest(world.keys.digest, request.tool, wished.json)}
+    return {request.digest, call_digest(world.keys.digest, tool.spec.identity, wished.json)}
 
 
 def _not_run(
@@ -120,7 +120,7 @@ def waiting_entry(world: World, request: ApprovalRequest) -> AuditEntry:
     """Return the record of a question to a person."""
     tool = world.find_tool(request.tool)
     arguments = world.redacted(tool, request.arguments)
-    body = {
+    body: dict[str, object] = {
         "approval": request.id,
         "arguments": arguments,
         "yes": request.yes,
@@ -128,6 +128,8 @@ def waiting_entry(world: World, request: ApprovalRequest) -> AuditEntry:
         "preview": world.redacted_preview(tool, request),
         "expires_at": request.expires_at.isoformat(),
     }
+    if tool is not None and tool.spec.remote is not None:
+        body["remote"] = str(tool.spec.remote)
     return AuditEntry(
         at=request.created_at,
         kind=AuditKind.APPROVAL,

@@ -54,8 +54,7 @@ class Toolset:
         for given in tools:
             tool = _build(given, MappingProxyType(dict(providers or {})))
             if tool.name in self._tools:
-                msg = f"two tools are called {tool.name!r}; rename one, or give one toolset a prefix"
-                raise DuplicateToolError(msg)
+                raise DuplicateToolError(_alike(self._tools[tool.name].spec, tool.spec))
             _check_safe(tool.spec, self._permits)
             self._tools[tool.name] = tool
 
@@ -164,6 +163,16 @@ class Toolset:
 
     def __contains__(self, name: object) -> bool:
         return name in self._tools
+
+
+def _alike(first: ToolSpec, second: ToolSpec) -> str:
+    """Return what is said of two tools of one name, and the mend."""
+    if first.remote is None and second.remote is None:
+        return f"two tools are called {first.name!r}; rename one, or give one toolset a prefix"
+    if first.remote == second.remote:
+        return f"one tool is in the toolset twice, {first.remote}, as {first.name!r}; leave one out"
+    each = ", ".join(str(spec.remote or "the application's own") for spec in (first, second))
+    return f"two tools would be called {first.name!r} ({each}); put the source before the name: prefix=True"
 
 
 def _may_see(spec: ToolSpec, roles: frozenset[str]) -> bool:

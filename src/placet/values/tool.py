@@ -21,6 +21,13 @@ arguments to whether the call may be made. Anything but True refuses."""
 TOOL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 """What every provider accepts as a tool's name (OpenAI and Anthropic: 64 of these)."""
 
+SOURCE_NAME: Final = re.compile(r"(?=.{1,24}\Z)[A-Za-z][A-Za-z0-9-]*(?:_[A-Za-z0-9-]+)*")
+"""What a source may be called. It holds no `__` and does not end in `_`, so that what stands before the
+first `__` of `source__name` is the source, and two sources never share a name."""
+
+MAX_REMOTE_NAME: Final = 256
+"""Characters that the name of a remote tool may have. MCP asks for at most 128."""
+
 
 class Effect(StrEnum):
     """What a tool does to the world."""
@@ -49,6 +56,41 @@ class Isolation(StrEnum):
     passes its timeout may still be running, and its result says so."""
     PROCESS = "process"
     """In a child process, killed for real at the timeout, that can take `max_memory_bytes` and no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A tool that comes from elsewhere, as it is called there.
+
+    Attributes:
+        source: Which server or program, as the application calls it.
+        name: Its exact name there, which no provider need take. It is what runs; matched character by character.
+
+    Raises:
+        ToolDefinitionError: The source's name is none, or the tool's is empty, too long, or
+            holds characters that nobody sees.
+    """
+
+    source: str
+    name: str
+
+    def __post_init__(self) -> None:
+        if not SOURCE_NAME.fullmatch(self.source):
+            msg = (
+                f"{self.source!a} cannot be what a source of tools is called: letters, digits, '-' and single '_' "
+                "between them, at most 24, starting with a letter"
+            )
+            raise ToolDefinitionError(msg)
+        if not self.name or len(self.name) > MAX_REMOTE_NAME or not self.name.isprintable():
+            msg = (
+                f"source {self.source!r} names a tool {self.name[:MAX_REMOTE_NAME]!a}: a name has 1 to "
+                f"{MAX_REMOTE_NAME} characters that can be seen; leave that tool out"
+            )
+            raise ToolDefinitionError(msg)
+
+    def __str__(self) -> str:
+        """The source and the exact name, in quotes and with what is not ASCII escaped, so that no two look alike."""
+        return f"{self.source}: {self.name!a}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +130,9 @@ class ToolSpec:
             pedido {order_id}…"}`. Filled with redacted arguments, escaped.
         answer: What a person reads when a model that writes no prose has called it, by
             language. Filled with the result's fields.
+        remote: What it is called where it comes from, or None for the application's own.
+        identity: Which tool it is, for digests of calls: the name, and for a tool from elsewhere what is
+            called there, so that nothing said of one counts for another that gets its name later.
         digest: SHA-256 over all that the model and the approver are told of the tool.
         has_effect: Whether the ledger of effects keeps the call: it must not happen twice.
         records_intent: Whether the call's intent must be stored before it runs.
@@ -117,6 +162,8 @@ class ToolSpec:
     max_memory_bytes: int = TOOL_MEMORY_BYTES
     progress: Mapping[str, str] = field(default_factory=dict[str, str])
     answer: Mapping[str, str] = field(default_factory=dict[str, str])
+    remote: Remote | None = None
+    identity: str = field(init=False)
     digest: str = field(init=False)
     has_effect: bool = field(init=False)
     records_intent: bool = field(init=False)
@@ -140,7 +187,11 @@ class ToolSpec:
         declared = [
             self.name, self.description, self.effect, self.open_world, self.input_schema, self.output_schema
         ]  # fmt: skip
+        if self.remote is not None:
+            declared += [self.remote.source, self.remote.name]
         has_effect = self.effect is not Effect.READ
+        identity = self.name if self.remote is None else canonical([self.name, self.remote.source, self.remote.name])
+        object.__setattr__(self, "identity", identity)
         object.__setattr__(self, "has_effect", has_effect)
         object.__setattr__(self, "records_intent", self.open_world or has_effect)
         object.__setattr__(self, "digest", hashlib.sha256(canonical(declared).encode()).hexdigest())

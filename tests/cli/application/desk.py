@@ -19,6 +19,7 @@ from placet.config import AppOptions
 from placet.models.scripted import ScriptedModel
 from placet.ports import Finish, ModelAnswer, ModelRequest, PrincipalDirectory
 from placet.runtime.clock import SystemClock
+from placet.tools.source import ToolSource
 from placet.tools.tool import Tool
 from placet.values.limits import Budget
 from placet.values.message import ToolMessage, UserMessage
@@ -185,9 +186,18 @@ def complain() -> str:
     raise ToolError("the printer is on fire", hint="call somebody")
 
 
+async def call_crm(name: str, arguments: dict[str, Any], context: Context[Desk]) -> str:
+    return f"{name} ran with {sorted(arguments)}"
+
+
+wipe = ToolSource("crm", call_crm, prefix=True).tool(
+    "notes/wipe", description="Wipe the notes.", parameters={"type": "object"}, effect="destructive",
+    roles={"support"}, approval=Approval.always(approvers={"finance"}),
+)  # fmt: skip
+
 TOOLS: tuple[Tool, ...] = (
     get_order_status, cancel_order, change_address, add_note, mark_slowly, count_orders, dawdle, ponder, read_mail,
-    complain,
+    complain, wipe,
 )  # fmt: skip
 
 
@@ -208,10 +218,9 @@ def answer(request: ModelRequest) -> ModelAnswer:
         calls.append(("add_note", {"order_id": number, "note": "ok \u202eko\x1b[31m", "card": "4111"}))
     if "mark" in text:
         calls.append(("mark_slowly", {"order_id": number}))
-    if "ponder" in text:
-        calls.append(("ponder", {}))
-    if "mail" in text:
-        calls.append(("read_mail", {}))
+    for word, name in (("ponder", "ponder"), ("mail", "read_mail"), ("wipe", wipe.name)):
+        if word in text:
+            calls.append((name, {}))
     if not calls:
         turns = sum(isinstance(message, UserMessage) for message in request.transcript)
         return ModelAnswer(text=f"You have asked {turns} times. \x1b[31mRed\x1b[0m.")
