@@ -5,7 +5,7 @@ once is taken by the store in one atomic step. Adapters live in `models` and `st
 `placet.testing` has the contract test that every store passes.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -361,7 +361,7 @@ class ApprovalStore(Protocol):
 class EffectStore(Protocol):
     """The ledger of effects and the limits: what is taken once, taken atomically."""
 
-    async def claim(self, claim: Claim) -> ClaimAnswer:
+    def claim(self, claim: Claim) -> Awaitable[ClaimAnswer]:
         """Take all that a call needs, or nothing, in one atomic step (see `Claim`).
 
         Returns:
@@ -372,7 +372,7 @@ class EffectStore(Protocol):
         """
         ...
 
-    async def settle(self, key: str, state: EffectState, result: str | None, entry: AuditEntry) -> None:
+    def settle(self, key: str, state: EffectState, result: str | None, entry: AuditEntry) -> Awaitable[None]:
         """Store how an effect ended, with its record.
 
         A late outcome of an effect that has become unknown is stored as well; one that is

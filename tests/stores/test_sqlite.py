@@ -24,17 +24,20 @@ from placet.stores.sqlite_writer import CHECKPOINT_AFTER, SqliteWriter
 from placet.testing.store_samples import (
     NOW,
     a_claim,
+    a_decision,
     a_lease,
     a_request,
     a_run,
     a_take,
+    an_approval_entry,
     an_effect,
     an_entry,
     entries_of,
     open_and_suspend,
 )
 from placet.values.audit import AuditKind
-from placet.values.effect import Claimed, EffectState
+from placet.values.decision import Reason
+from placet.values.effect import ClaimAnswer, Claimed, ClaimRefused, EffectState
 from placet.values.principal import Principal
 
 KEY = b"an audit key of thirty-two bytes"
@@ -151,12 +154,16 @@ async def test_a_store_is_opened_again_after_it_was_closed(store: SqliteStore) -
     assert await entries_of(store) == [an_entry()]
 
 
+async def claim(store: SqliteStore) -> ClaimAnswer:
+    return await store.claim(a_claim(takes=(a_take(),), intent=INTENT))
+
+
 def test_one_store_serves_one_event_loop_after_another(path: Path) -> None:
     store = SqliteStore(path, key=KEY)
     asyncio.run(store.open())
     for _ in range(3):
         asyncio.run(store.append(an_entry()))
-        assert asyncio.run(store.claim(a_claim(takes=(a_take(),), intent=INTENT))) == Claimed()
+        assert asyncio.run(claim(store)) == Claimed()
     assert len(asyncio.run(entries_of(store))) == 6
     asyncio.run(store.close())
 
@@ -173,11 +180,34 @@ async def test_the_audit_table_is_append_only(store: SqliteStore, path: Path, st
 
 
 async def test_appends_of_one_tick_share_one_commit_on_the_loops_thread(store: SqliteStore) -> None:
+    await store.append(an_entry())
     trace = Trace(store)
 
     await asyncio.gather(*(store.append(an_entry()) for _ in range(50)))
 
     assert trace.threads("COMMIT") == [threading.get_ident()]
+
+
+async def test_the_first_commit_which_syncs_the_header_of_the_wal_is_the_threads(store: SqliteStore) -> None:
+    trace = Trace(store)
+
+    await store.append(an_entry())
+    await store.append(an_entry())
+
+    first, second = trace.threads("COMMIT")
+    assert first != threading.get_ident()
+    assert second == threading.get_ident()
+
+
+async def test_what_takes_long_is_committed_by_the_thread(store: SqliteStore) -> None:
+    await store.claim(a_claim(an_effect(), intent=INTENT))
+    trace = Trace(store)
+
+    await store.commit_effect(an_effect().key, "{}", (), INTENT)
+    await store.purge_runs(NOW, an_entry(AuditKind.PURGE))
+
+    assert len(trace.threads("COMMIT")) == 2
+    assert threading.get_ident() not in trace.threads("COMMIT")
 
 
 async def test_a_read_commits_only_what_would_change_its_answer(store: SqliteStore) -> None:
@@ -196,43 +226,130 @@ async def test_a_read_commits_only_what_would_change_its_answer(store: SqliteSto
     assert trace.threads("COMMIT") == [threading.get_ident()]
 
 
-async def test_durable_claims_share_commits_on_the_writer_thread(store: SqliteStore) -> None:
+class Syncs:
+    """What was on the disk for certain, and which thread has brought it there: WAL and file as each sync left them."""
+
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.path = path
+        self.threads: list[int] = []
+        self.may_end = threading.Event()
+        self.may_end.set()
+        self.kept: tuple[bytes, bytes] = (b"", b"")
+        self.error: OSError | None = None
+        monkeypatch.setattr("placet.stores.sqlite_connection._sync", self.sync)
+
+    def sync(self, file: int) -> None:
+        self.threads.append(threading.get_ident())
+        journal = self.path.with_name("placet.db-wal")
+        assert os.path.samestat(os.fstat(file), journal.stat())
+        kept = (self.path.read_bytes(), journal.read_bytes())
+        assert self.may_end.wait(10)
+        if self.error is not None:
+            raise self.error
+        self.kept = kept
+
+    async def after_a_power_cut(self, folder: Path) -> SqliteStore:
+        """Return what a power cut leaves for certain, opened."""
+        file, journal = self.kept
+        (folder / "cut.db").write_bytes(file)
+        (folder / "cut.db-wal").write_bytes(journal)
+        store = SqliteStore(folder / "cut.db", key=KEY)
+        await store.open()
+        return store
+
+
+@pytest.fixture
+def syncs(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> Syncs:
+    assert store is not None
+    return Syncs(path, monkeypatch)
+
+
+async def test_durable_claims_share_a_commit_and_a_sync_that_is_never_the_loops(
+    store: SqliteStore, syncs: Syncs
+) -> None:
+    await store.append(an_entry())
     trace = Trace(store)
 
     await asyncio.gather(
         *(store.claim(a_claim(an_effect(f"run_{n}:1.0", digest=str(n)), intent=INTENT)) for n in range(100))
     )
 
-    (thread,) = set(trace.threads("COMMIT"))
-    assert thread != threading.get_ident()
-    assert len(trace.threads("COMMIT")) <= 2
-    assert set(trace.threads("PRAGMA synchronous=FULL")) == {thread}
+    assert trace.threads("COMMIT") == [threading.get_ident()]
+    assert len(syncs.threads) == 1
+    assert threading.get_ident() not in syncs.threads
 
 
-async def test_what_is_durable_is_synced_and_nothing_else(store: SqliteStore) -> None:
-    writer = writer_of(store)
-    levels = [
-        await writer.submit(lambda transaction: transaction.execute("PRAGMA synchronous").fetchone(), durable=durable)
-        for durable in (True, False, True, True, False)
-    ]
+async def test_what_is_durable_is_synced_and_nothing_else(store: SqliteStore, syncs: Syncs) -> None:
+    writer, synced = writer_of(store), []
+    for durable, takes_long in ((True, False), (False, False), (True, True), (False, True), (True, False)):
+        before = len(syncs.threads)
+        await writer.submit(None, durable=durable, takes_long=takes_long)
+        synced.append(len(syncs.threads) - before)
 
-    assert levels == [(2,), (1,), (2,), (2,), (1,)]
+    assert synced == [1, 0, 1, 0, 1]
 
 
-async def test_verbs_that_must_survive_a_power_cut_are_durable(store: SqliteStore) -> None:
-    await open_and_suspend(store, a_request())
-    trace = Trace(store)
-    before = 0
-    await store.claim(a_claim(an_effect(), intent=INTENT))
+async def test_verbs_that_must_survive_a_power_cut_are_durable(store: SqliteStore, syncs: Syncs) -> None:
+    await open_and_suspend(store, a_request(), a_request("apr_2"))
     store.open_run(a_run("run_2"), a_lease("run_2"))
     for verb in (
+        store.claim(a_claim(an_effect(), intent=INTENT)),
         store.suspend_run(a_lease("run_2"), "{}", (), (), NOW),
-        store.void_approval("apr_1", INTENT),
+        store.decide_approval(a_decision("apr_2"), an_approval_entry()),
+        store.void_approval("apr_2", INTENT),
+        store.commit_effect(an_effect().key, "{}", (), INTENT),
+        store.purge_runs(NOW, an_entry(AuditKind.PURGE)),
         store.mark_demo(),
     ):
-        before = len(trace.threads("PRAGMA synchronous=FULL"))
+        before = len(syncs.threads)
         await verb
-        assert len(trace.threads("PRAGMA synchronous=FULL")) == before + 1
+        assert len(syncs.threads) == before + 1
+
+
+async def test_what_a_durable_verb_has_said_is_there_after_a_power_cut(
+    store: SqliteStore, syncs: Syncs, tmp_path: Path
+) -> None:
+    await open_and_suspend(store, a_request())
+    await store.claim(a_claim(an_effect(), intent=INTENT))
+    await store.append(an_entry(decision="lost"))
+
+    cut = await syncs.after_a_power_cut(tmp_path)
+
+    assert await cut.find_approval(id="apr_1") == a_request()
+    assert await cut.find_effect(an_effect().key) == an_effect()
+    assert await entries_of(cut) == [INTENT]
+    assert (await cut.verify()).fault is None
+    await cut.close()
+
+
+async def test_a_durable_verb_is_answered_after_the_sync_and_the_loop_commits_meanwhile(
+    store: SqliteStore, syncs: Syncs
+) -> None:
+    await store.append(an_entry())
+    syncs.may_end.clear()
+    claim = asyncio.ensure_future(store.claim(a_claim(an_effect(), intent=INTENT)))
+    try:
+        await store.append(an_entry())
+        assert await store.find_effect(an_effect().key) == an_effect()
+        assert not claim.done()
+    finally:
+        syncs.may_end.set()
+
+    assert await claim == Claimed()
+
+
+async def test_a_disk_that_refuses_to_keep_a_claim_refuses_the_claim(
+    store: SqliteStore, syncs: Syncs, caplog: pytest.LogCaptureFixture
+) -> None:
+    syncs.error = OSError("the disk is broken")
+    with caplog.at_level(logging.ERROR, "placet"), pytest.raises(StoreError, match="not known what is kept"):
+        await store.claim(a_claim(an_effect(), intent=INTENT))
+    syncs.error = None
+
+    assert "the disk is broken" in caplog.text
+    again = await store.claim(a_claim(an_effect("run_1:2.0"), intent=INTENT))
+    assert isinstance(again, ClaimRefused)
+    assert again.reason is Reason.EFFECT_RUNNING
 
 
 async def test_nothing_overtakes_what_is_with_the_thread(store: SqliteStore) -> None:

@@ -11,7 +11,16 @@ from placet.ports import AuditHead
 from placet.stores.chain import Chain, known_heads, named_heads, unnamed_heads, writer_entry
 from placet.stores.verification import Verification
 from placet.testing.store_samples import NOW, an_entry
-from placet.values.audit import AuditEntry, AuditFault, AuditKind, AuditRecord, AuditVerification
+from placet.values.audit import (
+    START,
+    AuditEntry,
+    AuditFault,
+    AuditKind,
+    AuditRecord,
+    AuditVerification,
+    microseconds,
+    seal,
+)
 
 KEY = b"an audit key of thirty-two bytes"
 
@@ -45,6 +54,14 @@ def fault_of(records: Sequence[AuditRecord], heads: Sequence[AuditHead] = ()) ->
 
 ONE = chain_of("writer_1", an_entry(decision="a"), an_entry(decision="b"), an_entry(decision="c"))
 TWO = chain_of("writer_2", an_entry(decision="d"), frontier=[head_of(ONE)])
+
+
+def test_the_seal_of_a_record_is_the_same_in_every_version() -> None:
+    entry = an_entry(AuditKind.OUTCOME, rule="10 of amount/day", body='{"note":"\u00f6\ud800"}')
+    sealed = seal(KEY, "writer_1", 12, entry, START)
+
+    assert sealed == "66f1452550dc7b9739f9e406a178760d9a3feebbb3c3a035f3b3bb226ba47ce5"
+    assert seal(KEY, "writer_1", 12, entry, START, microseconds(entry.at)) == sealed
 
 
 def test_chains_as_they_were_written_are_well() -> None:

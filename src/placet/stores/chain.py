@@ -6,11 +6,13 @@ stands. So a chain that vanishes whole leaves its name behind.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from placet.ports import AuditHead
-from placet.values.audit import START, AuditEntry, AuditKind, seal
+from placet.stores.rows import storable
+from placet.values.audit import START, AuditEntry, AuditKind, microseconds, seal
 from placet.values.json import canonical
 
 
@@ -37,6 +39,31 @@ class Chain:
         self.sequence += 1
         self.last = last = seal(self.key, self.writer, self.sequence, entry, self.last)
         return last
+
+    def rows(self, entries: Sequence[AuditEntry], frontier: Iterable[AuditHead]) -> list[tuple[Any, ...]]:
+        """Give entries the next places, and return their records as rows of `AUDIT_COLUMNS`.
+
+        Args:
+            entries: In order. What no database takes as text is written as escapes (see `storable`).
+            frontier: What the first record of the chain names, which is made when there is none yet.
+        """
+        if entries and not self.sequence:
+            entries = (writer_entry(entries[0].at, frontier), *entries)
+        key, writer, sequence, last = self.key, self.writer, self.sequence, self.last
+        rows: list[tuple[Any, ...]] = []
+        for given in entries:
+            entry = storable(given)
+            at = microseconds(entry.at)
+            sequence += 1
+            last = seal(key, writer, sequence, entry, last, at)
+            rows.append(
+                (
+                    writer, sequence, at, entry.kind._value_, entry.run_id, entry.call_key, entry.principal_id,
+                    entry.tool, entry.decision, entry.rule, entry.body, last,
+                )
+            )  # fmt: skip
+        self.sequence, self.last = sequence, last
+        return rows
 
 
 def writer_entry(at: datetime, frontier: Iterable[AuditHead]) -> AuditEntry:

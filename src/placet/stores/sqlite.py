@@ -10,7 +10,7 @@ import asyncio
 import os
 import secrets
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -24,8 +24,8 @@ from placet.stores.chain import Chain
 from placet.stores.rows import PURGED_AT_ONCE, approval_row, json_text, principal_row, read_principal
 from placet.stores.selection import Selection
 from placet.stores.sqlite_connection import PATIENCE, connect, prepare
-from placet.stores.sqlite_transaction import Execute
-from placet.stores.sqlite_writer import SqliteWriter
+from placet.stores.sqlite_transaction import Execute, Transaction
+from placet.stores.sqlite_writer import Queued, SqliteWriter
 from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, AuditRecord, AuditVerification
 from placet.values.effect import Claim, ClaimAnswer, CommitAnswer, EffectRecord, EffectState, Lease, Statement, Take
@@ -45,6 +45,10 @@ _INHERITED: Final[list[object]] = []
 """Connections of the process that we were forked from. Closing them here could unlink its WAL."""
 
 T = TypeVar("T")
+
+
+def _execute(transaction: Transaction, sql: str, row: tuple[str, ...] = ()) -> None:
+    transaction.execute(sql, row)
 
 
 class _Open:
@@ -116,7 +120,7 @@ class SqliteStore:
         prepare(self._path)
         try:
             return _Open(self._path, self._key)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise StoreError(f"the store {str(self._path)!r} cannot be opened: {error}") from error
 
     def _now(self) -> _Open:
@@ -164,13 +168,11 @@ class SqliteStore:
 
     def open_run(self, run: StoredRun, lease: Lease) -> None:
         """Queue a new run, owned by its lease. A run of this id that exists stays as it is."""
-        self._runs_queued = self._now().writer.queue(lambda transaction: sqlite_runs.open_run(transaction, run, lease))
+        self._runs_queued = self._now().writer.queue(Queued(sqlite_runs.open_run, (run, lease)))
 
     def journal(self, lease: Lease, entry: str) -> None:
         """Queue what has happened in a run; dropped when the lease no longer holds."""
-        self._runs_queued = self._now().writer.queue(
-            lambda transaction: sqlite_runs.add_to_journal(transaction, lease, entry)
-        )
+        self._runs_queued = self._now().writer.queue(Queued(sqlite_runs.add_to_journal, (lease, entry)))
 
     async def suspend_run(
         self, lease: Lease, snapshot: str, approvals: Sequence[ApprovalRequest], entries: Sequence[AuditEntry],
@@ -187,7 +189,7 @@ class SqliteStore:
         """
         rows = [approval_row(request) for request in approvals]
         status: RunStatus = await self._now().writer.submit(
-            lambda transaction: sqlite_runs.suspend_run(transaction, lease, snapshot, rows, entries, at), durable=True
+            sqlite_runs.suspend_run, lease, snapshot, rows, entries, at, durable=True
         )
         return status
 
@@ -202,9 +204,7 @@ class SqliteStore:
             LeaseLostError: Somebody else owns the run; nothing was stored.
             StoreError: Nothing was stored.
         """
-        await self._now().writer.submit(
-            lambda transaction: sqlite_runs.close_run(transaction, lease, status, snapshot, entries, at)
-        )
+        await self._now().writer.submit(sqlite_runs.close_run, lease, status, snapshot, entries, at)
 
     async def claim_run(self, run_id: str, owner: str, at: datetime, ttl: timedelta) -> tuple[Lease, StoredRun] | None:
         """Take over a run that is ready or whose lease has run out; its running effects become unknown.
@@ -213,7 +213,7 @@ class SqliteStore:
             StoreError: Nothing was taken.
         """
         claimed: tuple[Lease, StoredRun] | None = await self._now().writer.submit(
-            lambda transaction: sqlite_runs.claim_run(transaction, run_id, owner, at, ttl)
+            sqlite_runs.claim_run, run_id, owner, at, ttl
         )
         return claimed
 
@@ -223,9 +223,7 @@ class SqliteStore:
         Raises:
             StoreError: The lease is what it was.
         """
-        renewed: Lease | None = await self._now().writer.submit(
-            lambda transaction: sqlite_runs.renew_lease(transaction, lease, until)
-        )
+        renewed: Lease | None = await self._now().writer.submit(sqlite_runs.renew_lease, lease, until)
         return renewed
 
     async def load_run(self, run_id: str) -> StoredRun | None:
@@ -255,7 +253,7 @@ class SqliteStore:
         purged = 0
         while True:
             step: int = await self._now().writer.submit(
-                lambda transaction: sqlite_runs.purge_runs(transaction, before, entry), durable=True
+                sqlite_runs.purge_runs, before, entry, durable=True, takes_long=True
             )
             purged += step
             if step < PURGED_AT_ONCE:
@@ -271,7 +269,7 @@ class SqliteStore:
         """
         arguments = None if decision.arguments is None else json_text(dict(decision.arguments))
         answer: ApprovalRequest | NotDecided = await self._now().writer.submit(
-            lambda transaction: sqlite_approvals.decide_approval(transaction, decision, arguments, entry), durable=True
+            sqlite_approvals.decide_approval, decision, arguments, entry, durable=True
         )
         return answer
 
@@ -301,9 +299,7 @@ class SqliteStore:
         Raises:
             StoreError: Nothing was marked.
         """
-        expired: Sequence[ApprovalRequest] = await self._now().writer.submit(
-            lambda transaction: sqlite_approvals.expire_approvals(transaction, at)
-        )
+        expired: Sequence[ApprovalRequest] = await self._now().writer.submit(sqlite_approvals.expire_approvals, at)
         return expired
 
     async def void_approval(self, approval_id: str, entry: AuditEntry) -> None:
@@ -312,24 +308,19 @@ class SqliteStore:
         Raises:
             StoreError: The request is what it was.
         """
-        await self._now().writer.submit(
-            lambda transaction: sqlite_approvals.void_approval(transaction, approval_id, entry), durable=True
-        )
+        await self._now().writer.submit(sqlite_approvals.void_approval, approval_id, entry, durable=True)
 
     # ── effects and limits ────────────────────────────────────────────────────────────
 
-    async def claim(self, claim: Claim) -> ClaimAnswer:
+    def claim(self, claim: Claim) -> Awaitable[ClaimAnswer]:
         """Take all that a call needs, or nothing. Durable when it carries an intent.
 
         Raises:
-            StoreError: Nothing was taken.
+            StoreError: Nothing was taken; or the disk has refused to keep what was taken.
         """
-        answer: ClaimAnswer = await self._now().writer.submit(
-            lambda transaction: sqlite_effects.claim(transaction, claim), durable=claim.intent is not None
-        )
-        return answer
+        return self._now().writer.submit(sqlite_effects.claim, claim, durable=claim.intent is not None)
 
-    async def settle(self, key: str, state: EffectState, result: str | None, entry: AuditEntry) -> None:
+    def settle(self, key: str, state: EffectState, result: str | None, entry: AuditEntry) -> Awaitable[None]:
         """Store how an effect ended, with its record.
 
         Raises:
@@ -337,9 +328,7 @@ class SqliteStore:
         """
         if state is EffectState.RUNNING:
             raise StoreError(f"the effect {key!r} cannot be settled as {state.value!r}: that is no end")
-        await self._now().writer.submit(
-            lambda transaction: sqlite_effects.settle(transaction, key, state, result, entry)
-        )
+        return self._now().writer.submit(sqlite_effects.settle, key, state, result, entry)
 
     @property
     def takes_statements(self) -> bool:
@@ -355,7 +344,7 @@ class SqliteStore:
             StoreError: There is no such effect, or nothing could be written; nothing was stored.
         """
         answer: CommitAnswer = await self._now().writer.submit(
-            lambda transaction: sqlite_effects.commit(transaction, key, result, statements, entry), durable=True
+            sqlite_effects.commit, key, result, statements, entry, durable=True, takes_long=True
         )
         return answer
 
@@ -447,9 +436,7 @@ class SqliteStore:
             StoreError: Its attributes are no JSON, or the store is not open.
         """
         row = principal_row(principal)
-        self._principals_queued = self._now().writer.queue(
-            lambda transaction: transaction.execute(_STATE_PRINCIPAL, row)
-        )
+        self._principals_queued = self._now().writer.queue(Queued(_execute, (_STATE_PRINCIPAL, row)))
 
     async def find_principal(self, principal_id: str) -> Principal | None:
         """Return what was last said of a principal, or None.
@@ -476,4 +463,4 @@ class SqliteStore:
         Raises:
             StoreError: It is not marked.
         """
-        await self._now().writer.submit(lambda transaction: transaction.execute(_MARK_DEMO), durable=True)
+        await self._now().writer.submit(_execute, _MARK_DEMO, durable=True)

@@ -35,6 +35,17 @@ _FIND_LIKE: Final = f"""
     WHERE principal_id = ? AND tool = ? AND digest = ? AND state IN ('running', 'unknown') AND key <> ? LIMIT 1
 """  # noqa: S608 - our own words
 _DOUBT: Final = "UPDATE effect SET state = 'unknown' WHERE key = ? AND state = 'running'"
+_BEGIN_AT_ONCE: Final = """
+    INSERT INTO effect (key, principal_id, tool, digest, run_id, state, deadline, approval_id, began_at)
+    SELECT ?, ?, ?, ?, ?, 'running', ?, ?, ?
+    WHERE (? IS NULL OR EXISTS (SELECT 1 FROM run WHERE id = ? AND owner = ? AND fence = ? AND status = 'running'))
+        AND NOT EXISTS (
+            SELECT 1 FROM effect INDEXED BY effect_in_doubt
+            WHERE principal_id = ? AND tool = ? AND digest = ? AND state IN ('running', 'unknown')
+        )
+    ON CONFLICT (key) DO NOTHING
+"""
+"""Begin an effect that nothing stands in the way of. Where it begins nothing, the long way tells why."""
 _BEGIN_EFFECT: Final = """
     INSERT INTO effect (key, principal_id, tool, digest, run_id, state, deadline, approval_id, began_at)
     VALUES (?, ?, ?, ?, ?, 'running', ?, ?, ?)
@@ -50,26 +61,29 @@ _TAKE: Final = """
     INSERT INTO taken (key, per, at, amount) VALUES (?, ?, ?, ?)
     ON CONFLICT (key, per, at) DO UPDATE SET amount = amount + excluded.amount
 """
+_IS_KNOWN: Final = "SELECT 1 FROM effect WHERE key = ?"
 _USE_APPROVAL: Final = "UPDATE approval SET status = 'used' WHERE id = ? AND status = 'approved'"
+_CLAIMED: Final = Claimed()
 
 
 def claim(transaction: Transaction, wanted: Claim) -> ClaimAnswer:
     """Take all that a call needs, or nothing."""
-    execute, lease = transaction.execute, wanted.lease
-    if lease is not None and execute(FIND_OWNED, (lease.run_id, lease.owner, lease.fence)).fetchone() is None:
-        return LEASE_LOST
-    refused = _judge_effect(execute, wanted) or _judge_approval(execute, wanted) or _judge_takes(execute, wanted)
-    if refused is not None:
-        return refused
-    now, effect = microseconds(wanted.at), wanted.effect
-    if effect is not None:
-        execute(
-            _BEGIN_EFFECT,
-            (
-                effect.key, effect.principal_id, effect.tool, effect.digest, effect.run_id,
-                microseconds(effect.deadline), effect.approval_id, now,
-            ),
-        )  # fmt: skip
+    execute = transaction.execute
+    refused: ClaimAnswer | None = None
+    if wanted.approval_id is not None:
+        refused = _judge_approval(execute, wanted)
+    if refused is None and wanted.takes:
+        refused = _judge_takes(execute, wanted)
+    now = microseconds(wanted.at)
+    if refused is not None or wanted.effect is None or not _begin_at_once(execute, wanted, wanted.effect, now):
+        # The order in which refusals are told: the lease, the effect, the approval, the windows.
+        if not _holds_lease(execute, wanted):
+            return LEASE_LOST
+        refused = _judge_effect(execute, wanted) or refused
+        if refused is not None:
+            return refused
+        if wanted.effect is not None:
+            execute(_BEGIN_EFFECT, _effect_row(wanted.effect, now))
     if wanted.approval_id is not None:
         execute(_USE_APPROVAL, (wanted.approval_id,))
     for take in wanted.takes:
@@ -77,14 +91,34 @@ def claim(transaction: Transaction, wanted: Claim) -> ClaimAnswer:
         execute(_TAKE, (take.key, span(take.per), now, millionths(take.amount)))
     if wanted.intent is not None:
         transaction.record(wanted.intent)
-    return Claimed()
+    return _CLAIMED
+
+
+def _begin_at_once(execute: Execute, wanted: Claim, effect: EffectRecord, now: int) -> bool:
+    """Return whether the effect has begun in one statement, under its lease, with no other in its way."""
+    lease = wanted.lease
+    owned = (None, None, None, None) if lease is None else (lease.run_id, lease.run_id, lease.owner, lease.fence)
+    row = (*_effect_row(effect, now), *owned, effect.principal_id, effect.tool, effect.digest)
+    return execute(_BEGIN_AT_ONCE, row).rowcount == 1
+
+
+def _effect_row(effect: EffectRecord, now: int) -> tuple[str | int | None, ...]:
+    return (
+        effect.key, effect.principal_id, effect.tool, effect.digest, effect.run_id, microseconds(effect.deadline),
+        effect.approval_id, now,
+    )  # fmt: skip
+
+
+def _holds_lease(execute: Execute, wanted: Claim) -> bool:
+    lease = wanted.lease
+    return lease is None or execute(FIND_OWNED, (lease.run_id, lease.owner, lease.fence)).fetchone() is not None
 
 
 def settle(transaction: Transaction, key: str, state: EffectState, result: str | None, entry: AuditEntry) -> None:
     """Store how an effect ended, with its record. One that is done or failed stays as it is."""
-    if transaction.execute("SELECT 1 FROM effect WHERE key = ?", (key,)).fetchone() is None:
+    execute = transaction.execute
+    if execute(_SETTLE, (state._value_, result, key)).rowcount == 0 and execute(_IS_KNOWN, (key,)).fetchone() is None:
         raise StoreError(f"the effect {key!r} cannot be settled: there is none; nothing was stored")
-    transaction.execute(_SETTLE, (state.value, result, key))
     transaction.record(entry)
 
 
@@ -167,8 +201,6 @@ def _find_in_time(execute: Execute, wanted: Claim, sql: str, values: tuple[str, 
 
 
 def _judge_approval(execute: Execute, wanted: Claim) -> ClaimRefused | None:
-    if wanted.approval_id is None:
-        return None
     return judge_approval(wanted, find_approval(execute, wanted.approval_id, None))
 
 

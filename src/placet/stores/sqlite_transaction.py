@@ -2,12 +2,12 @@
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from placet.ports import AuditHead
-from placet.stores.chain import Chain, writer_entry
-from placet.stores.rows import AUDIT_COLUMNS, storable
-from placet.values.audit import AuditEntry, microseconds
+from placet.stores.chain import Chain
+from placet.stores.rows import AUDIT_COLUMNS
+from placet.values.audit import AuditEntry
 
 Execute: TypeAlias = Callable[..., sqlite3.Cursor]
 """`execute` of a connection or of a cursor, inside a transaction or not."""
@@ -16,7 +16,7 @@ _ADD_RECORDS: Final = f"INSERT INTO audit_record ({AUDIT_COLUMNS}) VALUES ({', '
 
 
 class Transaction:
-    """What has begun and is not committed.
+    """What has begun and is not committed; one object for one transaction after another.
 
     A verb reads and judges before it writes: whatever it refuses or raises has then changed
     nothing, and the transaction goes on with the next verb.
@@ -27,33 +27,23 @@ class Transaction:
         frontier: What the first record of the chain names.
     """
 
-    __slots__ = ("_chain", "_cursor", "_frontier", "_rows", "execute")
+    __slots__ = ("_chain", "_cursor", "_entries", "_frontier", "execute", "record")
 
     def __init__(self, cursor: sqlite3.Cursor, chain: Chain, frontier: Sequence[AuditHead]) -> None:
         self._cursor = cursor
         self._chain = chain
         self._frontier = frontier
-        self._rows: list[tuple[Any, ...]] = []
-        self.execute = cursor.execute
-
-    def record(self, entry: AuditEntry) -> None:
+        self._entries: list[AuditEntry] = []
+        self.execute: Execute = cursor.execute
+        self.record: Callable[[AuditEntry], None] = self._entries.append
         """Give an entry the next place in the chain."""
-        chain = self._chain
-        if not chain.sequence:
-            self._place(writer_entry(entry.at, self._frontier))
-        self._place(storable(entry))
-
-    def _place(self, entry: AuditEntry) -> None:
-        mark = self._chain.place(entry)
-        self._rows.append(
-            (
-                self._chain.writer, self._chain.sequence, microseconds(entry.at), entry.kind.value, entry.run_id,
-                entry.call_key, entry.principal_id, entry.tool, entry.decision, entry.rule, entry.body, mark,
-            )
-        )  # fmt: skip
 
     def write_records(self) -> None:
-        """Write the records placed so far. The last thing before the commit."""
-        if self._rows:
-            self._cursor.executemany(_ADD_RECORDS, self._rows)
-            self._rows.clear()
+        """Write what was recorded. The last thing before the commit."""
+        if self._entries:
+            self._cursor.executemany(_ADD_RECORDS, self._chain.rows(self._entries, self._frontier))
+            self._entries.clear()
+
+    def forget_records(self) -> None:
+        """Forget what was recorded: it is rolled back."""
+        self._entries.clear()

@@ -1,10 +1,14 @@
 """The one writer of a store object: batches per tick, and a thread for what must reach the disk.
 
-What was asked for in one tick of the event loop is one batch, in order. A batch that need not
-survive a power cut is committed on the loop's own thread, when nobody is in the way: WAL with
-`synchronous=NORMAL` syncs nothing then. Every other batch goes to the writer thread, which puts
-all that waits for it into one transaction, so that many durable verbs share one sync. As long
-as a batch is with the thread, all later ones follow it there, so nothing overtakes.
+What was asked for in one tick of the event loop is one batch, in order, and one transaction. It
+is committed on the loop's own thread, when nobody is in the way: WAL with `synchronous=NORMAL`
+syncs nothing then. What must survive a power cut is answered when the writer thread has synced
+the WAL after that commit, and many such verbs share one sync; the loop goes on committing
+meanwhile. That is what `synchronous=FULL` does, but for one thing: other connections see the
+commit a moment before it is durable, and whatever they then commit durably syncs it too.
+
+A batch for which somebody is in the way, or that takes long, is committed by the thread. As long
+as one is with the thread, all later ones follow it there, so nothing overtakes.
 """
 
 import asyncio
@@ -13,7 +17,6 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -21,7 +24,7 @@ from typing import Any, Final, TypeAlias
 from placet.errors import PlacetError, StoreError
 from placet.stores.chain import Chain
 from placet.stores.sqlite_audit import find_frontier
-from placet.stores.sqlite_connection import PATIENCE, connect, patiently
+from placet.stores.sqlite_connection import PATIENCE, JournalFile, connect, patiently
 from placet.stores.sqlite_transaction import Transaction
 from placet.values.audit import AuditEntry
 
@@ -32,47 +35,65 @@ _CHECKPOINTED: Final = "UPDATE mark SET value = value + 1 WHERE name = 'checkpoi
 
 _log = logging.getLogger("placet")
 
-Work: TypeAlias = Callable[[Transaction], Any]
+Work: TypeAlias = Callable[..., Any]
+"""What a verb does in a transaction: it takes the `Transaction`, and whatever else was given with it."""
 
 
 class Verb:
     """One awaited verb of a batch: its work, if any, and whoever waits for it."""
 
-    __slots__ = ("error", "future", "result", "work")
+    __slots__ = ("arguments", "durable", "error", "future", "result", "work")
 
-    def __init__(self, work: Work | None, future: "asyncio.Future[Any]") -> None:
+    def __init__(
+        self, work: Work | None, arguments: tuple[Any, ...], future: "asyncio.Future[Any]", *, durable: bool
+    ) -> None:
         self.work = work
+        self.arguments = arguments
         self.future = future
+        self.durable = durable
         self.result: Any = None
         self.error: PlacetError | None = None
 
-    def run(self, transaction: Transaction) -> None:
-        """Do the work. What it raises of our own was raised before it wrote anything."""
-        if self.work is not None:
-            try:
-                self.result = self.work(transaction)
-            except PlacetError as error:
-                self.error = error
-
     def resolve(self) -> None:
         """Tell whoever waits. On the thread of their loop."""
-        if self.future.done() or self.future.get_loop().is_closed():
+        if self.future.done():
             return
-        if self.error is not None:
-            self.future.set_exception(self.error)
-        else:
-            self.future.set_result(self.result)
+        try:
+            if self.error is None:
+                self.future.set_result(self.result)
+            else:
+                self.future.set_exception(self.error)
+        except RuntimeError:
+            # Their loop is closed: nobody waits any more.
+            return
 
 
-Item: TypeAlias = AuditEntry | Verb | Work
+class Queued:
+    """Queued work, which nobody waits for."""
+
+    __slots__ = ("arguments", "work")
+
+    def __init__(self, work: Work, arguments: tuple[Any, ...]) -> None:
+        self.work = work
+        self.arguments = arguments
+
+
+Item: TypeAlias = AuditEntry | Verb | Queued
 """What a batch holds: a queued record, an awaited verb, or queued work of another kind."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Batch:
-    items: Sequence[Item]
-    durable: bool
-    loop: asyncio.AbstractEventLoop = field(repr=False)
+    """What the thread is given: to commit and, if anything in it is durable, to sync; or to sync alone."""
+
+    __slots__ = ("durable", "is_committed", "items", "loop")
+
+    def __init__(
+        self, items: Sequence[Item], loop: asyncio.AbstractEventLoop, *, durable: bool, is_committed: bool
+    ) -> None:
+        self.items = items
+        self.loop = loop
+        self.durable = durable
+        self.is_committed = is_committed
 
 
 class _Job(Enum):
@@ -101,14 +122,17 @@ class SqliteWriter:
         self._connection = connect(path, writes=True, patience=PATIENCE)
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._cursor = self._connection.cursor()
-        self._frontier = find_frontier(self._connection.execute)
+        self._transaction = Transaction(self._cursor, chain, find_frontier(self._connection.execute))
         self._connection.execute("PRAGMA busy_timeout=0")
+        self._journal = JournalFile(self._connection)
         self._beside = connect(path, writes=True)
         self._lock = threading.Lock()
         self._jobs: queue.SimpleQueue[_Batch | _Job] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="placet-sqlite", daemon=True)
         self._pending: list[Item] = []
-        self._durable = False
+        self._durable: list[Verb] = []
+        # The first commit syncs the header of a new WAL, even under `synchronous=NORMAL`.
+        self._for_thread = True
         self._scheduled: asyncio.AbstractEventLoop | None = None
         self._handed = 0
         self._taken = 0
@@ -123,7 +147,7 @@ class SqliteWriter:
         """Whether all that was asked for is committed."""
         return not self._pending and not self._handed
 
-    def queue(self, item: AuditEntry | Work) -> int:
+    def queue(self, item: AuditEntry | Queued) -> int:
         """Add to the batch at hand; committed with the next awaited verb.
 
         Returns:
@@ -141,18 +165,25 @@ class SqliteWriter:
         self._pending.extend(entries)
         return self.submit(None)
 
-    def submit(self, work: Work | None, *, durable: bool = False) -> "asyncio.Future[Any]":
+    def submit(
+        self, work: Work | None, *arguments: Any, durable: bool = False, takes_long: bool = False
+    ) -> "asyncio.Future[Any]":
         """Add a verb to the batch at hand, and return its result when it is committed.
 
         Args:
             work: What it does, or None to wait for what was queued.
+            arguments: What the work is given after the transaction.
             durable: Whether it must survive a power cut.
+            takes_long: Whether it is too much for the thread of the event loop.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
-        self._pending.append(Verb(work, future))
+        verb = Verb(work, arguments, future, durable=durable)
+        self._pending.append(verb)
         if durable:
-            self._durable = True
+            self._durable.append(verb)
+        if takes_long:
+            self._for_thread = True
         if self._scheduled is not loop:
             self._scheduled = loop
             loop.call_soon(self._flush, loop)
@@ -172,58 +203,69 @@ class SqliteWriter:
 
     def _flush(self, loop: asyncio.AbstractEventLoop) -> None:
         items, self._pending = self._pending, []
-        durable, self._durable = self._durable, False
+        durable, self._durable = self._durable, []
+        for_thread, self._for_thread = self._for_thread, False
         self._scheduled = None
         self._taken += len(items)
-        if durable or self._handed or not self._lock.acquire(blocking=False):
-            self._hand_over(_Batch(items, durable, loop))
+        if for_thread or self._handed or not self._lock.acquire(blocking=False):
+            self._hand_over(items, loop, durable=bool(durable))
             return
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
             self._commit(items)
         except Exception:  # noqa: BLE001 - whatever it was, the thread has the time to try again and to say why
-            self._hand_over(_Batch(items, durable, loop))
+            self._hand_over(items, loop, durable=bool(durable))
             return
         finally:
             self._lock.release()
-        self._finish(items)
+        self._done += len(items)
+        if durable:
+            self._jobs.put(_Batch(durable, loop, durable=True, is_committed=True))
+        for item in items:
+            if type(item) is Verb and not item.durable:
+                item.resolve()
         if self._commits >= CHECKPOINT_AFTER:
             self._commits = 0
             self._jobs.put(_Job.CHECKPOINT)
 
-    def _hand_over(self, batch: _Batch) -> None:
+    def _hand_over(self, items: Sequence[Item], loop: asyncio.AbstractEventLoop, *, durable: bool) -> None:
         self._handed += 1
-        self._jobs.put(batch)
+        self._jobs.put(_Batch(items, loop, durable=durable, is_committed=False))
 
-    def _deliver(self, batch: _Batch) -> None:
-        self._handed -= 1
-        self._finish(batch.items)
-
-    def _finish(self, items: Sequence[Item]) -> None:
-        self._done += len(items)
-        for item in items:
-            if isinstance(item, Verb):
-                item.resolve()
+    def _deliver(self, batches: Sequence[_Batch]) -> None:
+        for batch in batches:
+            if not batch.is_committed:
+                self._handed -= 1
+                self._done += len(batch.items)
+            for item in batch.items:
+                if type(item) is Verb:
+                    item.resolve()
 
     # ── on either thread, holding the lock ────────────────────────────────────────────
 
     def _commit(self, items: Sequence[Item]) -> None:
         """Do and commit all of it, or nothing, in the transaction that has begun."""
-        chain = self._chain
+        chain, transaction = self._chain, self._transaction
         sequence, last = chain.sequence, chain.last
-        transaction = Transaction(self._cursor, chain, self._frontier)
         try:
             for item in items:
                 if isinstance(item, AuditEntry):
                     transaction.record(item)
-                elif isinstance(item, Verb):
-                    item.run(transaction)
+                elif isinstance(item, Queued):
+                    item.work(transaction, *item.arguments)
                 else:
-                    item(transaction)
+                    item.error = None
+                    if item.work is not None:
+                        # What it raises of our own was raised before it wrote anything.
+                        try:
+                            item.result = item.work(transaction, *item.arguments)
+                        except PlacetError as error:
+                            item.error = error
             transaction.write_records()
             self._cursor.execute("COMMIT")
         except BaseException:
             chain.sequence, chain.last = sequence, last
+            transaction.forget_records()
             if self._connection.in_transaction:
                 self._cursor.execute("ROLLBACK")
             raise
@@ -236,14 +278,18 @@ class SqliteWriter:
         while working:
             jobs = self._wait()
             batches = [job for job in jobs if isinstance(job, _Batch)]
-            if batches:
+            waiting = [batch for batch in batches if not batch.is_committed]
+            if waiting:
                 with self._lock:
-                    self._commit_together(batches)
-                for batch in batches:
-                    self._report(batch)
+                    self._commit_together(waiting)
+            if any(batch.durable for batch in batches):
+                self._sync(batches)
+            if batches:
+                self._report(batches)
             working = _Job.STOP not in jobs
             if not working or _Job.CHECKPOINT in jobs or self._commits >= CHECKPOINT_AFTER:
                 self._checkpoint()
+        self._journal.close()
         self._beside.close()
         self._connection.close()
 
@@ -253,21 +299,27 @@ class SqliteWriter:
             jobs.append(self._jobs.get())
         return jobs
 
+    def _sync(self, batches: Sequence[_Batch]) -> None:
+        """Sync what is committed. A verb whose commit may not survive a power cut is told so."""
+        try:
+            self._journal.sync()
+        except OSError as error:
+            message = f"the store {str(self._path)!r} could not be synced, it is not known what is kept: {error}"
+            _log.error("%s", message)
+            for batch in batches:
+                for item in batch.items:
+                    if isinstance(item, Verb) and item.durable and item.error is None:
+                        item.error = StoreError(message)
+                        item.error.__cause__ = error
+
     def _commit_together(self, batches: Sequence[_Batch]) -> None:
         items = [item for batch in batches for item in batch.items]
-        durable = any(batch.durable for batch in batches)
+        if not self._begin(items):
+            return
         try:
-            if durable:
-                self._cursor.execute("PRAGMA synchronous=FULL")
-            if not self._begin(items):
-                return
-            try:
-                self._commit(items)
-            except Exception:  # noqa: BLE001 - one of them broke it; each alone shows which
-                self._commit_apart(items)
-        finally:
-            if durable:
-                self._cursor.execute("PRAGMA synchronous=NORMAL")
+            self._commit(items)
+        except Exception:  # noqa: BLE001 - one of them broke it; each alone shows which
+            self._commit_apart(items)
 
     def _commit_apart(self, items: Sequence[Item]) -> None:
         """Commit each verb by itself, after what was queued before it."""
@@ -316,12 +368,14 @@ class SqliteWriter:
                 item.error = StoreError(message)
                 item.error.__cause__ = error
 
-    def _report(self, batch: _Batch) -> None:
-        try:
-            batch.loop.call_soon_threadsafe(self._deliver, batch)
-        except RuntimeError:
-            # Their loop is closed: nobody waits any more.
-            self._deliver(batch)
+    def _report(self, batches: Sequence[_Batch]) -> None:
+        for loop in dict.fromkeys(batch.loop for batch in batches):
+            theirs = [batch for batch in batches if batch.loop is loop]
+            try:
+                loop.call_soon_threadsafe(self._deliver, theirs)
+            except RuntimeError:
+                # Their loop is closed: nobody waits any more.
+                self._deliver(theirs)
 
     def _checkpoint(self) -> None:
         """Write the WAL back into the file: most of it beside the writers, the rest alone.

@@ -92,7 +92,7 @@ def microseconds(at: datetime) -> int:
     return round(at.timestamp() * 1_000_000)
 
 
-def seal(key: bytes, writer: str, sequence: int, entry: AuditEntry, before: str) -> str:
+def seal(key: bytes, writer: str, sequence: int, entry: AuditEntry, before: str, at: int | None = None) -> str:
     """Return the seal of an entry at a place.
 
     HMAC-SHA256 (RFC 2104) over all fields, each led by its length, so that no text can be
@@ -104,15 +104,19 @@ def seal(key: bytes, writer: str, sequence: int, entry: AuditEntry, before: str)
         sequence: Place in the chain, from 1.
         entry: What is sealed.
         before: The seal of the record before, or `START`.
+        at: The entry's time in microseconds, where it is known already.
 
     Returns:
         64 hex digits.
     """
-    fields = (
-        before, writer, str(sequence), str(microseconds(entry.at)), entry.kind, entry.run_id, entry.call_key,
-        entry.principal_id, entry.tool, entry.decision, entry.rule, entry.body,
-    )  # fmt: skip
-    text = "".join([f"{len(field)}:{field}" for field in fields])
+    number, time = str(sequence), str(microseconds(entry.at) if at is None else at)
+    kind, run_id, call_key, principal_id = entry.kind, entry.run_id, entry.call_key, entry.principal_id
+    tool, decision, rule, body = entry.tool, entry.decision, entry.rule, entry.body
+    text = (
+        f"{len(before)}:{before}{len(writer)}:{writer}{len(number)}:{number}{len(time)}:{time}{len(kind)}:{kind}"
+        f"{len(run_id)}:{run_id}{len(call_key)}:{call_key}{len(principal_id)}:{principal_id}{len(tool)}:{tool}"
+        f"{len(decision)}:{decision}{len(rule)}:{rule}{len(body)}:{body}"
+    )
     return hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
