@@ -55,7 +55,8 @@ class Placet:
         return json.loads(file.read_text("utf-8")) if file.exists() else {}
 
     def variables(self, more: Mapping[str, str]) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "COVERAGE_PROCESS_START") if name in os.environ}
+        names = ("PATH", "HOME", "PYTHONPATH", "COVERAGE_PROCESS_START")
+        kept = {name: os.environ[name] for name in names if name in os.environ}
         return {**kept, "LANG": "en", "DESK_FILE": str(self.folder / "orders.json"), **self.environment, **more}
 
     def __call__(self, *arguments: str, typed: str = "", **more: str) -> Ended:

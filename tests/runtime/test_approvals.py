@@ -2,20 +2,24 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from placet.models.scripted import ScriptedModel
+from placet.ports import Store
 from placet.runtime.sinks import ListSink
 from placet.stores.sqlite import SqliteStore
 from placet.testing import FrozenClock
+from placet.tools.context import Context
+from placet.tools.parameters import Loaded
 from placet.tools.tool import tool
 from placet.values.approval import Approval, ApprovalStatus
 from placet.values.call import ToolResult
 from placet.values.message import ToolMessage
 from placet.values.outcome import Answer, Outcome, PendingApproval, Refused, Waiting
 from placet.values.principal import Principal
-from tests.runtime.conftest import BOSS, CLERK, OTHER_CLERK, TOOLS, MakeAgent, Office
+from tests.runtime.conftest import BOSS, CLERK, OTHER_CLERK, TOOLS, MakeAgent, Office, load_account, owns_account
 
 
 def pay_ten() -> ScriptedModel:
@@ -255,3 +259,60 @@ async def test_a_token_is_stored_only_as_a_hash(make_agent: MakeAgent, tmp_path:
     stored = (tmp_path / "placet.db").read_bytes()
     assert approval.id.encode() in stored
     assert approval.token.encode() not in stored
+
+
+async def test_an_approver_who_has_lost_the_role_since_the_last_yes_approves_nothing(
+    make_agent: MakeAgent, office: Office
+) -> None:
+    agent = make_agent(pay_ten())
+    first = await agent.ask("Pay x ten", principal=CLERK)
+    await agent.approve(pending(first).token, by=BOSS)
+    second = await make_agent(pay_ten()).ask("Pay x ten", principal=CLERK)
+
+    outcome = await agent.approve(pending(second).token, by=Principal(BOSS.id, {"support"}))
+
+    assert isinstance(outcome, Refused)
+    assert office.done == [("pay", "x", 10)]
+
+
+async def test_what_a_person_is_asked_about_has_the_defaults_with_which_it_runs(
+    make_agent: MakeAgent, office: Office, store: Store
+) -> None:
+    @tool(effect="write", roles={"support"}, approval=Approval.always(approvers={"finance"}))
+    async def send(context: Context[Office], to: str, copies: int = 3) -> str:
+        """Send something."""
+        context.deps.done.append(("send", to, copies))
+        return "sent"
+
+    agent = make_agent(ScriptedModel().calls("send", to="x").says("ok"), tools=[send])
+    waiting = await agent.ask("Send", principal=CLERK)
+    (request,) = await store.list_approvals()
+    await agent.approve(pending(waiting).token, by=BOSS)
+
+    assert request.arguments == {"to": "x", "copies": 3}
+    assert office.done == [("send", "x", 3)]
+
+
+@pytest.mark.parametrize("now", [{"owner": "s2", "balance": 100}, {"owner": "s1", "balance": 7}, None])
+async def test_a_resource_is_loaded_again_when_the_call_runs(
+    make_agent: MakeAgent, office: Office, now: dict[str, Any] | None
+) -> None:
+    """It may belong to somebody else by then, hold something else, or be gone."""
+
+    @tool(
+        effect="write", roles={"support"}, resource=load_account, authorise=owns_account,
+        approval=Approval.always(approvers={"finance"}),
+    )  # fmt: skip
+    async def empty(context: Context[Office], account: str, loaded: Loaded[dict[str, Any]]) -> str:
+        """Empty an account."""
+        context.deps.done.append(("empty", account, loaded["balance"]))
+        return "emptied"
+
+    agent = make_agent(ScriptedModel().calls("empty", account="a").says("ok"), tools=[empty])
+    waiting = await agent.ask("Empty it", principal=CLERK)
+    office.accounts = {"a": now} if now is not None else {}
+    outcome = await agent.approve(pending(waiting).token, by=BOSS)
+
+    mine = now is not None and now["owner"] == CLERK.id
+    assert [result.code for result in results(outcome)] == ["ok" if mine else "not_found"]
+    assert office.done == ([("empty", "a", 7)] if mine else [])

@@ -1,5 +1,6 @@
 """What becomes of one call: laws of the one path, through every door."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -8,13 +9,16 @@ import pytest
 from placet.models.scripted import ScriptedModel
 from placet.ports import Finish, ModelAnswer
 from placet.runtime.sinks import ListSink
+from placet.tools.context import Context
+from placet.tools.tool import tool
 from placet.values.audit import AuditKind
 from placet.values.call import ToolCall, ToolResult
 from placet.values.event import CallFinished
 from placet.values.message import ToolMessage
 from placet.values.outcome import Answer, Refused
 from placet.values.principal import Principal
-from tests.runtime.conftest import CLERK, MakeAgent, Office
+from placet.wiring import Agent
+from tests.runtime.conftest import CLERK, TOOLS, MakeAgent, Office
 from tests.runtime.doors import DOORS
 
 Call = Callable[..., Awaitable[ToolResult]]
@@ -193,3 +197,59 @@ async def test_who_watches_learns_no_more_than_the_model(make_agent: MakeAgent) 
     assert (
         await finished("balance_of", account="b") == await finished("balance_of", account="zz") == [("not_found", "")]
     )
+
+
+async def test_a_key_stands_for_a_call_of_one_tool(make_agent: MakeAgent, office: Office) -> None:
+    @tool(effect="write", roles={"support"}, waiver="a test")
+    async def jot(context: Context[Office], text: str) -> str:
+        """Write it down elsewhere."""
+        context.deps.done.append(("jot", text))
+        return "jotted"
+
+    agent = make_agent(tools=[*TOOLS, jot])
+    await agent.call("note", {"text": "x"}, principal=CLERK, key="1")
+    other = await agent.call("jot", {"text": "x"}, principal=CLERK, key="1")
+
+    assert isinstance(other, ToolResult)
+    assert other.content == "jotted"
+    assert office.done == [("note", "x"), ("jot", "x")]
+
+
+@pytest.mark.parametrize("door", sorted(DOORS))
+async def test_what_nobody_knows_blocks_its_like_through_every_door(
+    make_agent: MakeAgent, office: Office, door: str
+) -> None:
+    await make_agent().call("break_something", {"how": "x"}, principal=CLERK, key="first")
+
+    result = await DOORS[door](make_agent, "break_something", {"how": "x"}, CLERK)
+
+    assert result.code == "effect_unknown"
+    assert office.done == [("break", "x")]
+
+
+@pytest.mark.parametrize("door", sorted(DOORS))
+async def test_what_is_running_blocks_its_like_through_every_door(
+    make_agent: MakeAgent, office: Office, door: str
+) -> None:
+    begun, end = asyncio.Event(), asyncio.Event()
+
+    @tool(effect="write", roles={"support"}, waiver="a test", timeout=60)
+    async def wait(context: Context[Office], how: str) -> str:
+        """Take a long time."""
+        context.deps.done.append(("wait", how))
+        if not begun.is_set():
+            begun.set()
+            await end.wait()
+        return "waited"
+
+    def agent(*arguments: Any, **options: Any) -> Agent:
+        return make_agent(*arguments, **{**options, "tools": [wait, *TOOLS, *options.get("tools", ())]})
+
+    first = asyncio.create_task(agent().call("wait", {"how": "x"}, principal=CLERK, key="first"))
+    await begun.wait()
+    result = await DOORS[door](agent, "wait", {"how": "x"}, CLERK)
+    end.set()
+    await first
+
+    assert result.code in ("effect_running", "effect_unknown")  # the clock of a takeover is far ahead
+    assert office.done == [("wait", "x")]

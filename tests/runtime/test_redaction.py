@@ -5,15 +5,19 @@ from typing import Any
 import pytest
 from typing_extensions import TypedDict
 
+from placet.agent.definition import AgentDefinition
 from placet.errors import ToolError
 from placet.models.scripted import ScriptedModel
 from placet.runtime.sinks import ListSink
 from placet.tools.tool import tool
+from placet.values.approval import Approval, Preview
 from placet.values.audit import AuditKind
 from placet.values.call import ToolResult
-from placet.values.outcome import Answer
-from tests.runtime.conftest import CLERK, TOOLS, MakeAgent
-from tests.runtime.doors import DOORS
+from placet.values.event import CallWaiting
+from placet.values.outcome import Answer, Waiting
+from placet.wiring import Agent
+from tests.runtime.conftest import BOSS, CLERK, OTHER_CLERK, TOOLS, MakeAgent
+from tests.runtime.doors import DOORS, ask_inner
 
 IBAN, CARD, CPF, CNP = "RO49AAAA1B31007593840000", "4111 1111 1111 1111", "529.982.247-25", "1800101221144"
 
@@ -157,3 +161,67 @@ async def test_the_kinds_of_personal_data_can_be_chosen(make_agent: MakeAgent, h
     written = "".join(entry.body for entry in heard.entries)
     assert "ana@example.com" in written
     assert IBAN not in written
+
+
+HOME, MOVED = "Rua das Flores nove", "Strada Lunga unsprezece"
+
+
+def preview_move(arguments: Any, _resource: Any, _context: Any) -> Preview:
+    return Preview(f"everything goes to {arguments.address}", {"open": True})
+
+
+@tool(
+    effect="write", roles={"support"}, redact={"address"}, preview=preview_move,
+    approval=Approval.always(approvers={"finance"}),
+)  # fmt: skip
+async def move(address: str, order: int) -> str:
+    """Send an order somewhere else."""
+    return "moved"
+
+
+def moving(make_agent: MakeAgent, where: str) -> Agent:
+    """Return an agent whose call has to wait, or one that asks such an agent."""
+    script = ScriptedModel().calls("move", address=HOME, order=4).says("ok")
+    inner = make_agent(script, tools=[move], definition=AgentDefinition(name="inner"))
+    if where == "outermost":
+        return inner
+    return make_agent(ScriptedModel().calls("ask_inner").says("ok"), tools=[ask_inner()], agents=[inner])
+
+
+@pytest.mark.parametrize("where", ["outermost", "nested"])
+@pytest.mark.parametrize("word", ["approve", "edit", "reject", "may not"])
+async def test_no_record_of_a_question_or_its_answer_holds_what_is_redacted(
+    make_agent: MakeAgent, heard: ListSink, where: str, word: str
+) -> None:
+    agent = moving(make_agent, where)
+    waiting = await agent.ask("Move it", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+    token = waiting.approvals[0].token
+    match word:
+        case "approve":
+            await agent.approve(token, by=BOSS)
+        case "edit":
+            await agent.approve(token, by=BOSS, arguments={"address": MOVED, "order": 4})
+        case "reject":
+            await agent.reject(token, by=BOSS, reason="no")
+        case _:
+            await agent.approve(token, by=OTHER_CLERK)
+
+    told = [entry for entry in heard.entries if entry.kind is AuditKind.APPROVAL]
+    assert len(told) > 1
+    assert all("everything goes to" in entry.body for entry in told)
+    assert [entry for entry in heard.entries if HOME in entry.body or MOVED in entry.body] == []
+
+
+@pytest.mark.parametrize("where", ["outermost", "nested"])
+async def test_who_waits_for_anothers_yes_is_told_no_redacted_argument(make_agent: MakeAgent, where: str) -> None:
+    agent = moving(make_agent, where)
+    told: list[Any] = []
+    waiting = await agent.ask("Move it", principal=CLERK, emit=told.append)
+    assert isinstance(waiting, Waiting)
+    later = await agent.resume(waiting.run_id)
+    assert isinstance(later, Waiting)
+
+    asked = [event.approval for event in told if isinstance(event, CallWaiting)]
+    shown = [*waiting.approvals, *later.approvals, *asked]
+    assert [pending.arguments for pending in shown] == [{"address": "[redacted]", "order": 4}] * 3

@@ -9,6 +9,7 @@ from placet.models.scripted import ScriptedModel
 from placet.ports import ModelAnswer, ModelRequest
 from placet.runtime.sinks import ListSink
 from placet.values.audit import AuditKind
+from placet.values.call import ToolCall
 from placet.values.event import CallFinished, CallStarted, RunEnded, TextDelta
 from placet.values.limits import Budget
 from placet.values.message import ToolMessage
@@ -192,3 +193,38 @@ async def test_a_model_client_that_breaks_leaves_no_run_half_open(make_agent: Ma
     (run,) = await agent.store.list_runs()
     assert run.status is RunStatus.STOPPED
     assert [entry.decision for entry in heard.entries if entry.kind is AuditKind.ANSWER] == ["model"]
+
+
+async def test_a_role_that_is_lost_between_two_turns_takes_its_tools_along(make_agent: MakeAgent) -> None:
+    def lose_it(_: ModelRequest) -> ModelAnswer:
+        agent._stated.state(Principal(CLERK.id, {"garden"}))
+        return ModelAnswer(calls=(ToolCall("c1", "look", '{"name": "sky"}'),))
+
+    model = ScriptedModel().does(lose_it).says("ok")
+    agent = make_agent(model)
+    outcome = await agent.ask("Hi", principal=CLERK)
+
+    offered = [{spec.name for spec in request.tools.specs} for request in model.requests]
+    assert isinstance(outcome, Answer)
+    assert ["look" in names for names in offered] == [True, False]
+    assert last_results(outcome)[0][0] == "unknown_tool"
+
+
+async def test_who_is_not_known_any_more_is_asked_for_no_more(make_agent: MakeAgent) -> None:
+    class Leaving:
+        known = True
+
+        async def find(self, principal_id: str) -> Principal | None:
+            return Principal(principal_id, {"support"}) if self.known else None
+
+    def leave(_: ModelRequest) -> ModelAnswer:
+        directory.known = False
+        return ModelAnswer(calls=(ToolCall("c1", "look", '{"name": "sky"}'),))
+
+    directory = Leaving()
+    model = ScriptedModel().does(leave).says("never")
+    outcome = await make_agent(model, directory=directory).ask("Hi", principal=CLERK.id)
+
+    assert isinstance(outcome, Stopped)
+    assert outcome.reason is StopReason.REFUSAL
+    assert len(model.requests) == 1

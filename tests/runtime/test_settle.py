@@ -1,3 +1,4 @@
+import asyncio
 import json
 
 import pytest
@@ -109,3 +110,26 @@ async def test_what_another_had_to_approve_is_not_settled_by_its_requester(make_
 
     assert isinstance(own, Refused)
     assert isinstance(theirs, EffectRecord)
+
+
+async def test_what_may_still_end_by_itself_is_not_settled(make_agent: MakeAgent) -> None:
+    begun, end = asyncio.Event(), asyncio.Event()
+
+    @tool(effect="write", roles={"support"}, waiver="a test", timeout=60)
+    async def wait() -> str:
+        """Take a long time."""
+        begun.set()
+        await end.wait()
+        return "waited"
+
+    agent = make_agent(tools=[wait])
+    running = asyncio.create_task(agent.call("wait", {}, principal=CLERK, key="1"))
+    await begun.wait()
+    (effect,) = await agent.store.list_effects()
+    refused = await settle_effect(agent.world, effect.key, EffectState.FAILED, CLERK.id)
+    end.set()
+    await running
+
+    assert isinstance(refused, Refused)
+    assert refused.reason is Reason.EFFECT_RUNNING
+    assert [effect.state for effect in await agent.store.list_effects()] == [EffectState.DONE]

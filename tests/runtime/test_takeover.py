@@ -1,6 +1,7 @@
 """A run that nobody owns goes on elsewhere; who lost it starts nothing more."""
 
 import asyncio
+from typing import Any
 
 from placet.agent.snapshot import load_run
 from placet.errors import StoreError
@@ -15,7 +16,7 @@ from placet.tools.tool import tool
 from placet.values.approval import Approval, Preview, Yes
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import ToolCall, ToolResult
-from placet.values.effect import EffectState
+from placet.values.effect import Claim, ClaimAnswer, EffectState
 from placet.values.message import ToolMessage
 from placet.values.outcome import Answer, Outcome, Refused, Waiting
 from tests.runtime.conftest import BOSS, CLERK, MakeAgent, Office
@@ -206,3 +207,28 @@ async def test_an_approved_read_that_crashed_runs_again_on_its_yes(
     assert isinstance(outcome, Answer)
     assert [result.content for result in results(outcome)] == ["roof is sound"]
     assert office.done == [("inspect", "roof")] * 2
+
+
+class Held:
+    """A store whose worker is held up once its claim was taken, for longer than the call may take."""
+
+    def __init__(self, store: Store, clock: FrozenClock) -> None:
+        self._store, self._clock = store, clock
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def claim(self, claim: Claim) -> ClaimAnswer:
+        answer = await self._store.claim(claim)
+        self._clock.move(3600)
+        return answer
+
+
+async def test_who_was_held_up_after_the_claim_begins_nothing(
+    make_agent: MakeAgent, office: Office, clock: FrozenClock, store: Store
+) -> None:
+    agent = make_agent(ScriptedModel().calls("note", text="late").says("ok"), clock=clock, store=Held(store, clock))
+    outcome = await agent.ask("Hi", principal=CLERK)
+
+    assert [result.code for result in results(outcome)] == ["lease_lost"]
+    assert not office.done

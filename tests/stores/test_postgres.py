@@ -38,6 +38,7 @@ from placet.testing.store_samples import (
 )
 from placet.values.audit import AuditKind
 from placet.values.effect import Claimed, EffectState
+from placet.values.run import RunStatus
 from tests.stores.tampering import TAMPERINGS, Tampering
 
 KEY = b"an audit key of thirty-two bytes"
@@ -325,6 +326,29 @@ async def test_a_decision_that_cannot_be_recorded_is_not_taken(store: PostgresSt
         await store.decide_approval(a_decision(), an_entry(rule="bad"))
 
     assert await store.find_approval(id="apr_1") == a_request()
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "token_hash", "rule"),
+    [("a\ud800", "hash", "good"), ('{"turn":1}', "a\ud800", "good"), ('{"turn":1}', "hash", "bad")],
+)
+async def test_a_wait_that_cannot_be_written_whole_keeps_nothing(
+    store: PostgresStore, postgres: str, snapshot: str, token_hash: str, rule: str
+) -> None:
+    """Snapshot, questions and records stand together, so none stands without the others."""
+    store.open_run(a_run(), a_lease())
+    await store.append(an_entry())
+    execute(postgres, REFUSE_BAD_RULES)
+    with pytest.raises(StoreError):
+        await store.suspend_run(
+            a_lease(), snapshot, [a_request(), a_request("apr_2", token_hash=token_hash)], [an_entry(rule=rule)], NOW
+        )
+    run = await store.load_run("run_1")
+
+    assert run is not None
+    assert (run.status, run.snapshot) == (RunStatus.RUNNING, '{"turn":0}')
+    assert await store.list_approvals() == []
+    assert await entries_of(store) == [an_entry()]
 
 
 async def test_a_settlement_that_cannot_be_written_leaves_the_effect_as_it_was(store: PostgresStore) -> None:

@@ -39,6 +39,7 @@ from placet.values.audit import AuditKind
 from placet.values.decision import Reason
 from placet.values.effect import ClaimAnswer, Claimed, ClaimRefused, EffectState
 from placet.values.principal import Principal
+from placet.values.run import RunStatus
 
 KEY = b"an audit key of thirty-two bytes"
 INTENT = an_entry(AuditKind.INTENT)
@@ -529,3 +530,24 @@ async def test_a_file_that_breaks_is_a_store_error_to_whoever_reads(store: Sqlit
 
     with pytest.raises(StoreError):
         await look()
+
+
+@pytest.mark.parametrize(
+    "refused", ["UPDATE ON run_snapshot", "INSERT ON approval", "INSERT ON audit_record", "UPDATE ON run"]
+)
+async def test_a_wait_that_cannot_be_written_whole_keeps_nothing(store: SqliteStore, path: Path, refused: str) -> None:
+    """Snapshot, questions and records stand together, so none stands without the others."""
+    store.open_run(a_run(), a_lease())
+    await store.append(an_entry())
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute(f"CREATE TRIGGER refuse BEFORE {refused} BEGIN SELECT RAISE(ABORT, 'no'); END")
+    with pytest.raises(StoreError):
+        await store.suspend_run(a_lease(), '{"turn":1}', [a_request()], [INTENT], NOW)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("DROP TRIGGER refuse")
+    run = await store.load_run("run_1")
+
+    assert run is not None
+    assert (run.status, run.snapshot) == (RunStatus.RUNNING, '{"turn":0}')
+    assert await store.list_approvals() == []
+    assert await entries_of(store) == [an_entry()]
