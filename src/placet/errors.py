@@ -24,6 +24,8 @@ Refusals and pauses are values, not exceptions (`placet.values.decision`,
 `placet.values.outcome`): an exception as control flow gets caught by a stranger.
 """
 
+from datetime import timedelta
+
 
 class PlacetError(Exception):
     """The root of everything that placet raises."""
@@ -97,7 +99,15 @@ class ModelError(PlacetError):
 
 
 class ModelUnavailableError(ModelError):
-    """The provider is out of reach or overloaded; the same request may do later."""
+    """The provider is out of reach or overloaded; the same request may do later.
+
+    Attributes:
+        retry_after: How long the provider asks to wait, or None when it has not said.
+    """
+
+    def __init__(self, message: str = "", *, retry_after: timedelta | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class ModelRequestError(ModelError):

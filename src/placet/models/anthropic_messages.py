@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from anthropic import AnthropicError, APIStatusError, AsyncAnthropic, AsyncStream
+from anthropic import AnthropicError, APIStatusError, AsyncAnthropic, AsyncStream, DefaultAsyncHttpxClient
 
 from placet.agent.fence import FENCE_RULE
 from placet.errors import ConfigurationError
@@ -20,6 +20,7 @@ from placet.models.messages_history import MessagesHistory
 from placet.models.messages_reader import MessagesReader
 from placet.models.offers import Offer, OutputForms, describe_output, offer_tools
 from placet.models.own_state import NOBODY, ask_with_state
+from placet.models.retry_after import HOOKS
 from placet.models.settings import check_settings
 from placet.ports import ModelAnswer, ModelRequest, OnText
 from placet.tools.provider_schema import Strictness
@@ -88,6 +89,7 @@ class AnthropicMessages:
                 base_url=base_url or os.environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com",
                 max_retries=max_retries,
                 default_headers=headers,
+                http_client=DefaultAsyncHttpxClient(event_hooks=HOOKS),
                 open_telemetry=False,  # placet has spans of its own, which redact
             )
 

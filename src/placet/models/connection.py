@@ -19,6 +19,7 @@ import httpx2
 
 from placet.errors import ConfigurationError, ModelError, ModelProtocolError, ModelRequestError, ModelUnavailableError
 from placet.models.decoded import as_object, as_text
+from placet.models.retry_after import UNTIL, read_retry_after
 
 RETRIES: Final = 2
 """How often a request is sent again after a time-out, a lost connection, 408, 409, 429 or 5xx."""
@@ -101,14 +102,15 @@ class Connection:
         """Send a request and return the whole answer, decoded.
 
         Raises:
-            ModelUnavailableError: Out of reach or overloaded, after the retries, or out of time.
+            ModelUnavailableError: Out of reach or overloaded, after the retries; out of time; or the
+                server asks for a longer wait than is left, which is not begun.
             ModelRequestError: The server refuses the request.
             ModelProtocolError: The answer is no JSON.
         """
         deadline = asyncio.timeout(limit.total_seconds())
         try:
             async with deadline:
-                answer = await self._post(body, limit, stream=False)
+                answer = await self._post(body, limit, deadline, stream=False)
         except TimeoutError as error:
             raise self._out_of_time(limit) from error
         except self._foreign as error:
@@ -129,7 +131,7 @@ class Connection:
         """
         deadline = asyncio.timeout(limit.total_seconds())
         try:
-            async with deadline, aclosing(self._open_stream(body, limit)) as events:
+            async with deadline, aclosing(self._open_stream(body, limit, deadline)) as events:
                 async for event in events:
                     self._check_body(event)
                     take(event)
@@ -144,10 +146,12 @@ class Connection:
         if client is not None:
             await client.close()
 
-    async def _open_stream(self, body: bytes, limit: timedelta) -> AsyncGenerator[object, None]:
+    async def _open_stream(
+        self, body: bytes, limit: timedelta, deadline: asyncio.Timeout
+    ) -> AsyncGenerator[object, None]:
         """Yield the events; only what the SDK raises is mapped, not what the taker raises."""
         try:
-            stream = await self._post(body, limit, stream=True)
+            stream = await self._post(body, limit, deadline, stream=True)
         except self._foreign as error:
             raise self._map(error) from error
         try:
@@ -162,21 +166,25 @@ class Connection:
         finally:
             await stream.close()
 
-    async def _post(self, body: bytes, limit: timedelta, *, stream: bool) -> Any:
+    async def _post(self, body: bytes, limit: timedelta, deadline: asyncio.Timeout, *, stream: bool) -> Any:
         loop = asyncio.get_running_loop()
         client = self._clients.get(loop)
         if client is None:
             client = self._clients[loop] = self._sdk.connect()
         seconds = limit.total_seconds()
         timeout = httpx2.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
-        return await client.post(
-            self._path,
-            cast_to=object,
-            content=body,
-            options={**self._sdk.options, "timeout": timeout},
-            stream=stream,
-            stream_cls=self._sdk.stream,
-        )
+        until = UNTIL.set(deadline.when())
+        try:
+            return await client.post(
+                self._path,
+                cast_to=object,
+                content=body,
+                options={**self._sdk.options, "timeout": timeout},
+                stream=stream,
+                stream_cls=self._sdk.stream,
+            )
+        finally:
+            UNTIL.reset(until)
 
     def _out_of_time(self, limit: timedelta) -> ModelUnavailableError:
         return ModelUnavailableError(
@@ -191,7 +199,8 @@ class Connection:
             return ModelProtocolError(f"{self._target} sent what is no JSON: {text}")
         status = getattr(error, "status_code", None) if isinstance(error, self._sdk.status_error) else None
         if isinstance(status, int) and status >= 400:
-            return self._judge(status, text)
+            response = getattr(error, "response", None)
+            return self._judge(status, text, read_retry_after(response.headers) if response is not None else None)
         if body:
             return self._judge(_read_code(body), text)
         return ModelUnavailableError(f"{self._target} is out of reach: {text}")
@@ -202,9 +211,10 @@ class Connection:
         if error:
             raise self._judge(_read_code(error), self._redact(_read_message(error) or str(error)))
 
-    def _judge(self, code: int | str, text: str) -> ModelError:
+    def _judge(self, code: int | str, text: str, wait: timedelta | None = None) -> ModelError:
         if _is_passing(code):
-            return ModelUnavailableError(f"{self._target} cannot answer now: {text}")
+            asked = f" (the server asks to wait {wait.total_seconds():g} s)" if wait is not None else ""
+            return ModelUnavailableError(f"{self._target} cannot answer now: {text}{asked}", retry_after=wait)
         return ModelRequestError(f"{self._target} refuses the request: {text}")
 
     def _redact(self, text: str) -> str:

@@ -4,10 +4,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from openai import APIStatusError, AsyncOpenAI, AsyncStream, Omit, OpenAIError
+from openai import APIStatusError, AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient, Omit, OpenAIError
 
 from placet.errors import ConfigurationError
 from placet.models.connection import NO_KEY, Connection, Sdk, check_key
+from placet.models.retry_after import HOOKS
 
 
 def connect_openai(
@@ -38,6 +39,7 @@ def connect_openai(
             base_url=base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1",
             max_retries=max_retries,
             default_headers=extra,
+            http_client=DefaultAsyncHttpxClient(event_hooks=HOOKS),
         )
 
     sdk = Sdk(
