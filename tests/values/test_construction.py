@@ -1,9 +1,12 @@
-"""Values that are made quickly are frozen dataclasses like any other."""
+"""Our values are frozen dataclasses like any other, also those that are made quickly."""
 
 import copy
+import dataclasses
 import inspect
 import pickle
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, replace
+from collections.abc import Callable
+from dataclasses import MISSING, FrozenInstanceError, asdict, dataclass, field, fields, replace
+from typing import Any, ClassVar
 
 import pytest
 
@@ -13,6 +16,7 @@ from placet.runtime.attempt import Attempt, Ready
 from placet.runtime.site import CallSite
 from placet.values.audit import AuditEntry
 from placet.values.call import ToolCall, ToolResult
+from placet.values.construction import dataclass as our_dataclass
 from placet.values.construction import made_quickly
 from placet.values.effect import Claim, EffectRecord
 from placet.values.run import PlannedCall, Usage
@@ -101,3 +105,137 @@ def test_only_a_frozen_dataclass_with_slots_is_taken() -> None:
 
     with pytest.raises(TypeError, match="Open is no frozen dataclass"):
         made_quickly(Open)
+
+
+Decorator = Callable[..., Any]
+
+
+def make(decorator: Decorator, **options: Any) -> Any:
+    """One class of each kind of field, made by one of the two decorators."""
+
+    @decorator(frozen=True, slots=True, **options)
+    class Sample:
+        x: int
+        y: Any = 2
+        hidden: str = field(default="h", repr=False)
+        apart: str = field(default="a", compare=False)
+        unhashed: list[int] = field(default_factory=list[int], hash=False)
+        name: str = field(default="p", kw_only=True)
+        sum: int = field(init=False)
+        fixed: int = field(init=False, default=4)
+        made: list[int] = field(init=False, default_factory=list[int], hash=False)
+
+        def __post_init__(self) -> None:
+            if self.x < 0:
+                raise ValueError(self.x)
+            object.__setattr__(self, "sum", self.x + self.fixed)
+
+    return Sample
+
+
+def make_small(decorator: Decorator, **options: Any) -> Any:
+    """One of one field."""
+
+    @decorator(frozen=True, slots=True, **options)
+    class Small:
+        x: Any
+
+    return Small
+
+
+def make_empty(decorator: Decorator, **options: Any) -> Any:
+    """One of none."""
+
+    @decorator(frozen=True, slots=True, **options)
+    class Empty:
+        pass
+
+    return Empty
+
+
+def outcome(what: Callable[..., Any], *given: Any, **named: Any) -> str:
+    """What something gives, or what it raises."""
+    try:
+        return repr(what(*given, **named))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is compared
+        return repr(error)
+
+
+def about(cls: Any, **named: Any) -> list[Any]:
+    """Whatever can be seen of a class and of its instances."""
+    one, other = cls(**named), cls(**named)
+    return [
+        str(inspect.signature(cls)), cls.__slots__, cls.__match_args__, str(cls.__dataclass_params__),
+        cls.__init__.__annotations__, cls.__init__.__qualname__, [str(known) for known in fields(cls)],
+        repr(one), one == other, one != other, one == 3, outcome(lambda: hash(one) == hash(other)),
+        asdict(one), repr(copy.copy(one)), repr(copy.deepcopy(one)), outcome(replace, one, x=5), one.__getstate__(),
+        hasattr(one, "__dict__"), hasattr(one, "__weakref__"),
+        [(outcome(setattr, one, name, 1), outcome(delattr, one, name)) for name in cls.__slots__],
+        outcome(cls), outcome(cls, -1), outcome(cls, x=-1), outcome(cls, 1, 2, 3, 4, 5, 6, 7), outcome(cls, 1, z=3),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{}, {"eq": False}, {"kw_only": True}], ids=str)
+@pytest.mark.parametrize("write", [make, make_small, make_empty])
+def test_a_value_is_what_the_standard_library_would_have_made_of_it(write: Any, options: dict[str, Any]) -> None:
+    ours, standard = write(our_dataclass, **options), write(dataclasses.dataclass, **options)
+    named = {} if write is make_empty else {"x": 1}
+
+    assert about(ours, **named) == about(standard, **named)
+
+
+def test_values_are_compared_field_by_field() -> None:
+    ours, nan = make(our_dataclass), float("nan")
+
+    assert ours(1, apart="b") == ours(1)
+    assert ours(1, hidden="i") != ours(1)
+    assert ours(1, unhashed=[1]) != ours(1)
+    assert hash(ours(1, unhashed=[1])) == hash(ours(1))
+    assert make_small(our_dataclass)(1) != make_small(our_dataclass)(1)  # of another class
+    small = make_small(our_dataclass)
+    assert small(nan) == small(nan)  # the same object, as in a tuple
+
+
+def test_a_value_that_holds_itself_is_shown() -> None:
+    holder = list[Any]()
+    holder.append(make_small(our_dataclass)(holder))
+
+    assert repr(holder).endswith("Small(x=[...])]")
+
+
+def test_a_subclass_keeps_the_fields_as_they_are() -> None:
+    base = make(our_dataclass)
+    more = type("More", (base,), {})(1)
+    more.note = "mine"
+
+    assert (type(more).__name__, more.x, more.note) == ("More", 1, "mine")
+    with pytest.raises(FrozenInstanceError):
+        more.x = 2
+    with pytest.raises(FrozenInstanceError):
+        del more.x
+    with pytest.raises(TypeError, match="non-frozen"):
+        dataclass(type("More", (base,), {}))
+
+
+def test_what_is_not_made_here_is_made_by_the_standard_library_or_refused() -> None:
+    @our_dataclass(frozen=True, slots=True)
+    class Own:
+        x: int
+
+        def __repr__(self) -> str:
+            return "own"
+
+    @our_dataclass(slots=True)
+    class Open:
+        x: int
+
+    thing = Open(1)
+    thing.x = 2
+
+    assert (repr(Own(1)), Own(1) == Own(1), thing.x) == ("own", True, 2)
+    with pytest.raises(TypeError, match="ClassVar"):
+
+        @our_dataclass(frozen=True, slots=True)
+        class Shared:
+            x: int
+            y: ClassVar[int] = 3

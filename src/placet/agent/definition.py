@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import Final
 
 from placet.errors import ConfigurationError
+from placet.values.construction import dataclass
 from placet.values.json import Json
 from placet.values.limits import MODEL_TIMEOUT, Budget
 

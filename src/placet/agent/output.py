@@ -7,13 +7,13 @@ what did not fit.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from placet.errors import ConfigurationError, ToolDefinitionError
 from placet.tools.arguments import ArgumentReader, Arguments
 from placet.tools.raw_arguments import RawForm, plain_dict
 from placet.tools.typed_arguments import form_of_type, is_object_type
+from placet.values.construction import dataclass
 from placet.values.decision import Deny
 from placet.values.json import Json, JsonObject, is_mapping
 

@@ -7,7 +7,6 @@ writing the audit log) is the runtime's work: see `placet.runtime.invoke`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from placet.errors import ConfigurationError, described
@@ -20,6 +19,7 @@ from placet.gate.rate_limit import check_rate_limit
 from placet.gate.rejection import check_rejection
 from placet.gate.request import GateRequest
 from placet.values.approval import Yes
+from placet.values.construction import dataclass
 from placet.values.decision import NO_OBJECTION, Allow, Decision, Deny, NeedsApproval, Reason
 
 Check: TypeAlias = Callable[[GateRequest], Decision]

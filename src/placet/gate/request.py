@@ -1,13 +1,13 @@
 """GateRequest: every fact that a check may look at, looked up before it is asked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from placet.values.approval import ApprovalRequest, Preview
-from placet.values.construction import made_quickly
+from placet.values.construction import dataclass, made_quickly
 from placet.values.effect import Take
 from placet.values.policy import Policy
 from placet.values.principal import Principal

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from placet.errors import ConfigurationError
@@ -13,6 +13,7 @@ from placet.redaction.pack import KINDS, PERSONAL_STARTS, hide_personal, may_hol
 from placet.redaction.prefilter import prefilter
 from placet.redaction.shapes import SECRET_STARTS, hide_secrets, may_hold_secret
 from placet.redaction.walk import Rules
+from placet.values.construction import dataclass
 from placet.values.json import Json
 
 _PASSES: Final = 8

@@ -5,12 +5,12 @@ secret, the rules without patterns do, and cost a fraction.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from placet.redaction.keys import Secrecy, secrecy
 from placet.redaction.named import REDACTED
 from placet.redaction.pack import hide_personal
+from placet.values.construction import dataclass
 from placet.values.json import Json
 
 _DEPTH: Final = 100

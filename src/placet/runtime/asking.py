@@ -1,7 +1,7 @@
 """Asking: one question to a model, watched, timed, and told in the audit log by its shape alone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final, assert_never
 
@@ -16,6 +16,7 @@ from placet.runtime.redacted import answer_of
 from placet.runtime.telemetry import RunSpan
 from placet.runtime.world import World
 from placet.values.audit import AuditEntry, AuditKind
+from placet.values.construction import dataclass
 from placet.values.run import Run, StopReason, Usage
 
 _BROKEN: Final = {

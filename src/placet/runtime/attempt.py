@@ -1,6 +1,5 @@
 """Attempt and Ready: a call on its way through the gate, before and after it is known to be a call at all."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from placet.runtime.record import CallRecord
@@ -9,7 +8,7 @@ from placet.tools.arguments import Arguments
 from placet.tools.context import Context
 from placet.tools.tool import Tool
 from placet.values.call import ToolCall
-from placet.values.construction import made_quickly
+from placet.values.construction import dataclass, made_quickly
 
 
 @made_quickly

@@ -7,7 +7,7 @@ the same time as the budget says. Results come back by index.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeVar, assert_never
 
 from placet.runtime.carry_out import carry_out
@@ -18,7 +18,7 @@ from placet.runtime.prepare import Asked, Permitted, Prepared, Settled, prepare
 from placet.runtime.site import CallSite
 from placet.runtime.world import World
 from placet.values.call import ToolResult
-from placet.values.construction import made_quickly
+from placet.values.construction import dataclass, made_quickly
 from placet.values.decision import Reason
 from placet.values.run import PlannedCall
 

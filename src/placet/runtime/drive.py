@@ -5,7 +5,6 @@ call on the way goes through `invoke`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from placet.agent.definition import AgentDefinition
@@ -21,6 +20,7 @@ from placet.runtime.waiting import pending_of
 from placet.runtime.world import World
 from placet.values.approval import ApprovalStatus
 from placet.values.audit import AuditEntry, AuditKind
+from placet.values.construction import dataclass
 from placet.values.decision import Reason
 from placet.values.effect import Lease
 from placet.values.limits import LEASE_TTL

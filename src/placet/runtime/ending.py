@@ -1,7 +1,7 @@
 """Ending: what the model is told of how a tool ended, what the audit log is told, and what is known of its effect."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, assert_never
 
 from placet.errors import ToolError
@@ -13,7 +13,7 @@ from placet.runtime.world import World
 from placet.tools.output import Shaped
 from placet.tools.text import cut, words_of
 from placet.values.call import ToolResult
-from placet.values.construction import made_quickly
+from placet.values.construction import dataclass, made_quickly
 from placet.values.decision import Reason
 from placet.values.effect import EffectState, NotCommitted
 from placet.values.limits import RESULT_BYTES

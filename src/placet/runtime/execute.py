@@ -12,12 +12,12 @@ import contextlib
 import contextvars
 import types
 from collections.abc import Callable, Coroutine, Generator
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from placet.errors import FatalToolError, ToolError
 from placet.runtime.patience import wait_for_end, was_interrupted
 from placet.runtime.pool import ToolThreads
+from placet.values.construction import dataclass
 
 GRACE: Final = 1.0
 """Seconds that an asynchronous tool has to end once it is cancelled."""

@@ -1,6 +1,5 @@
 """Explain: what would become of a call, and why, without taking or running anything."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from placet.errors import described
@@ -12,6 +11,7 @@ from placet.runtime.prepare import make_ready
 from placet.runtime.site import CallSite
 from placet.runtime.world import World
 from placet.values.call import ToolCall, Wire
+from placet.values.construction import dataclass
 from placet.values.decision import Decision, Deny, Reason
 from placet.values.json import JsonObject, canonical
 from placet.values.tool import Remote

@@ -9,11 +9,11 @@ it that breaks is logged, and changes nothing.
 import inspect
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
 from placet.ports import ModelAnswer, ModelRequest
 from placet.values.call import ToolResult
+from placet.values.construction import dataclass
 from placet.values.json import JsonObject
 from placet.values.principal import Principal
 from placet.values.tool import ToolSpec

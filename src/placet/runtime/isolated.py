@@ -18,7 +18,7 @@ import time
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Final
 
 from placet.errors import ConfigurationError, FatalToolError, ToolError
@@ -29,6 +29,7 @@ from placet.tools.context import Context
 from placet.tools.home import at_home
 from placet.tools.output import Shaped
 from placet.tools.tool import Tool
+from placet.values.construction import dataclass
 from placet.values.json import is_object
 
 PROGRAM: Final = "placet.runtime.isolated_child"

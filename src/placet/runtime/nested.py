@@ -11,7 +11,7 @@ them. What else it must not do twice, it remembers in the book (`remember`, `rec
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 from placet.agent.output import Contract, make_contract
@@ -24,6 +24,7 @@ from placet.runtime.record import json_text
 from placet.runtime.sentences import last_words
 from placet.runtime.world import Nestable, World
 from placet.values.audit import AuditEntry, AuditKind
+from placet.values.construction import dataclass
 from placet.values.json import Json, JsonObject
 from placet.values.message import AssistantMessage, Transcript, UserMessage
 from placet.values.outcome import Answer, Outcome, Refused, Stopped, Waiting

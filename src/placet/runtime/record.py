@@ -1,7 +1,6 @@
 """What the audit log is told of a call, redacted and in few words."""
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -11,7 +10,7 @@ from placet.redaction.redact import Redactor
 from placet.tools.text import cut
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import ToolCall, Wire
-from placet.values.construction import made_quickly
+from placet.values.construction import dataclass, made_quickly
 
 SHOWN_RESULT: Final = 2_000
 """Characters of a result that the audit log keeps."""

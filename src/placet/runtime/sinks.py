@@ -1,10 +1,11 @@
 """Audit sinks: who else is told what the audit log records. They observe; the store is the log."""
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TextIO
 
 from placet.values.audit import AuditEntry
+from placet.values.construction import dataclass
 from placet.words.escape import escape_for_person
 
 

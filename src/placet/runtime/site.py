@@ -1,12 +1,11 @@
 """CallSite: where a call stands, and what it brings along."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from placet.runtime.telemetry import CallSpan
 from placet.values.approval import ApprovalRequest
-from placet.values.construction import made_quickly
+from placet.values.construction import dataclass, made_quickly
 from placet.values.effect import Lease
 from placet.values.event import Event
 from placet.values.message import Transcript

@@ -23,11 +23,12 @@ import sys
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from placet.ports import Finish, ModelAnswer
 from placet.values.call import OK, ToolResult
+from placet.values.construction import dataclass
 from placet.values.decision import Reason
 from placet.values.outcome import Answer, Outcome, Refused, Stopped, Waiting
 from placet.values.run import Usage

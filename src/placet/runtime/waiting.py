@@ -1,7 +1,7 @@
 """Waiting: what a run waits for, and what has become of it when its next segment starts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from placet.agent.transitions import invoked, rejected, resumed
@@ -13,6 +13,7 @@ from placet.runtime.world import World
 from placet.values.approval import ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import ToolResult
+from placet.values.construction import dataclass
 from placet.values.decision import Deny, Reason
 from placet.values.outcome import PendingApproval
 from placet.values.run import PlannedCall, Run

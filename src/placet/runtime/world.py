@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Protocol
 
 from placet.agent.definition import AgentDefinition
@@ -23,6 +23,7 @@ from placet.tools.tool import Tool
 from placet.tools.toolset import Toolset
 from placet.values.approval import ApprovalRequest
 from placet.values.audit import AuditEntry
+from placet.values.construction import dataclass
 from placet.values.json import JsonObject
 from placet.values.message import AssistantMessage
 from placet.values.policy import Policy

@@ -15,13 +15,13 @@ text is what an approver sees, what is digested, and what runs.
 import json
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Protocol
 
 import jiter
 
 from placet.tools.quoted import unquote, write
-from placet.values.construction import made_quickly
+from placet.values.construction import dataclass, made_quickly
 from placet.values.decision import Deny, Reason
 from placet.values.json import Json, JsonObject
 from placet.values.limits import ARGUMENT_BYTES

@@ -14,12 +14,13 @@ serialiser are built from it. The laws are these:
 import base64
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 from pydantic_core import PydanticCustomError, SchemaSerializer, SchemaValidator, core_schema, to_json
 
+from placet.values.construction import dataclass
 from placet.values.json import canonical, is_array, is_mapping
 
 Node = dict[str, Any]

@@ -4,8 +4,10 @@ Facts of late 2026, from the providers' own SDKs and guides. Whatever a provider
 the full schema is validated afterwards: strict decoding helps the model, it is no gate.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from placet.values.construction import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,10 @@
 
 import inspect
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from placet.values.construction import dataclass
 
 _SECTION: Final = re.compile(
     r"^(args|arguments|params|parameters|keyword args|keyword arguments|other parameters|raises|attributes):\s*$",

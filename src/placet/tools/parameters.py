@@ -6,13 +6,13 @@ Each mark is transparent for type checkers: `Loaded[Order]` is `Order`.
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Annotated, Any, Final, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 from placet.errors import ToolDefinitionError
 from placet.tools.context import Context
+from placet.values.construction import dataclass
 
 T = TypeVar("T")
 

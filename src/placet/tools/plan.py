@@ -3,7 +3,6 @@
 import functools
 import inspect
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -11,6 +10,7 @@ from placet.errors import ConfigurationError, ToolDefinitionError
 from placet.tools.context import Context, NestedRuns, RuntimePort, enter_call, leave_call
 from placet.tools.encode import MAX_ITEMS, Gathered, gather
 from placet.tools.parameters import EMPTY, Parameter, Signature, Source
+from placet.values.construction import dataclass
 
 Execute: TypeAlias = Callable[[Any, Any, Context[Any]], Any]
 """From the validated arguments, the loaded resource and the context to the result, or an awaitable of it."""

@@ -1,7 +1,6 @@
 """A tool's schema as a provider takes it: strict, relaxed or refused, with a report of what is lost."""
 
 import json
-from dataclasses import dataclass
 from enum import StrEnum
 
 import jiter
@@ -10,6 +9,7 @@ from placet.tools.dialects import Dialect
 from placet.tools.restore import restore
 from placet.tools.root_forms import relax
 from placet.tools.schema_compiler import Compiler, NotStrictError, RefusedError
+from placet.values.construction import dataclass
 from placet.values.json import JsonObject, is_object
 
 

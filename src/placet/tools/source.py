@@ -5,12 +5,13 @@ is needed are declared here, by the application, for each exact name.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias, Unpack
 
 from placet.tools.context import Context
 from placet.tools.naming import alias_of
 from placet.tools.tool import Options, Tool
+from placet.values.construction import dataclass
 from placet.values.tool import Effect, Remote
 
 CallRemote: TypeAlias = Callable[[str, dict[str, Any], Context[Any]], Awaitable[Any]]

@@ -3,7 +3,7 @@
 import dataclasses
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import Any, Final, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
@@ -19,6 +19,7 @@ from placet.tools.plan import Execute, Plan, Providers, make_plan
 from placet.tools.raw_arguments import RawForm, plain_dict
 from placet.tools.typed_arguments import TypedForm, form_of_parameters, form_of_type
 from placet.values.approval import ApprovalRule
+from placet.values.construction import dataclass
 from placet.values.json import is_mapping
 from placet.values.limits import (
     RESULT_BYTES,

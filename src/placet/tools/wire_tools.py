@@ -1,13 +1,14 @@
 """Tools as providers want to be told of them, strict where they can, and what is lost on the way."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, assert_never
 
 from placet.errors import ConfigurationError, ToolDefinitionError
 from placet.tools.dialects import FORMS, Form, RequestLimits
 from placet.tools.provider_schema import CompiledSchema, Strictness, compile_schema
 from placet.tools.root_forms import relax
+from placet.values.construction import dataclass
 from placet.values.json import JsonObject
 from placet.values.tool import Effect, ToolSpec
 

@@ -1,12 +1,13 @@
 """A person's yes or no to one call: what a tool asks for, and the request that waits for it."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeAlias
 
 from placet.errors import ConfigurationError
+from placet.values.construction import dataclass
 from placet.values.json import Json, JsonObject
 from placet.values.limits import APPROVAL_TTL, duration
 

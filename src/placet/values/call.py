@@ -1,10 +1,9 @@
 """ToolCall: a wish. ToolResult: what the model is told about it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
-from placet.values.construction import made_quickly
+from placet.values.construction import dataclass, made_quickly
 from placet.values.json import Json
 
 

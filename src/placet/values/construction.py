@@ -1,13 +1,132 @@
-"""Construction: frozen values that are made for every call, at a third of the cost."""
+"""Construction: how our values become dataclasses, at a third of what it takes the standard library.
 
-from collections.abc import Callable
-from dataclasses import MISSING, fields
-from typing import Any, Final, TypeVar
+`dataclasses` writes the source of six methods for every frozen class and compiles each of them. With a
+hundred and fifty classes that was most of what `import placet` took. `dataclass` here gives the same
+class, and compiles one method of it, `__init__`; the others are closures over the names of the fields.
+
+`made_quickly` goes on top of it, for values that are made for every call.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, FrozenInstanceError
+from operator import attrgetter
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+__all__ = ["dataclass", "made_quickly"]
 
 T = TypeVar("T")
 
-_LEFT_OUT: Final = object()
-"""Stands for an argument whose default is made anew each time."""
+Setter: TypeAlias = Callable[..., None]
+
+
+class _LeftOut:
+    """Stands for an argument whose default is made anew each time."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_LEFT_OUT: Final = _LeftOut()
+_OWN: Final = frozenset({
+    "__init__", "__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__", "__getstate__", "__setstate__",
+})  # fmt: skip
+"""A class with one of these of its own is left to the standard library, which knows how they go together."""
+
+
+def _dataclass(*, frozen: bool = False, slots: bool = False, **options: Any) -> Callable[[type[T]], type[T]]:
+    """Return what makes of a class what `dataclasses.dataclass` would.
+
+    Frozen classes with slots and without bases are made here. All others, and all that ask for more
+    than `kw_only` and `eq`, are made by the standard library.
+    """
+    ours = frozen and slots and options.keys() <= {"kw_only", "eq"}
+
+    def decorate(cls: type[T]) -> type[T]:
+        if ours and cls.__bases__ == (object,) and _OWN.isdisjoint(vars(cls)):
+            return _freeze(cls, **options)
+        return dataclasses.dataclass(frozen=frozen, slots=slots, **options)(cls)
+
+    return decorate
+
+
+def _freeze(cls: type[T], *, eq: bool = True, kw_only: bool = False) -> type[T]:
+    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(cls)
+    declared: tuple[Field[Any], ...] = dataclasses.fields(made)
+    if len(declared) != len(made.__dataclass_fields__):
+        raise TypeError(f"{cls.__name__} has a ClassVar or an InitVar, which are not made here")
+    setters: dict[str, Setter] = {one.name: getattr(made, one.name).__set__ for one in declared}
+    scope = {f"_set_{name}": setter for name, setter in setters.items()}
+    made.__init__ = _write_init(made, scope, "_set_{0}(self, {1})")
+    made.__repr__ = _show([one.name for one in declared if one.repr])
+    made.__setattr__, made.__delattr__ = _bar(made, frozenset(setters))
+    made.__getstate__, made.__setstate__ = _state(setters)
+    if eq:
+        made.__eq__, made.__hash__ = _comparison(declared)
+    known = made.__dataclass_params__
+    known.init, known.repr, known.eq, known.frozen = True, True, eq, True
+    frozen: type[T] = made
+    return frozen
+
+
+def _show(names: Iterable[str]) -> Callable[[Any], str]:
+    @recursive_repr()
+    def __repr__(self: Any) -> str:  # noqa: N807 - a method of the class that is made
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__qualname__}({fields})"
+
+    return __repr__
+
+
+def _bar(made: type[object], names: frozenset[str]) -> tuple[Setter, Callable[[Any, str], None]]:
+    """Return what refuses to set and to delete; a subclass may do so with attributes of its own."""
+
+    def __setattr__(self: object, name: str, value: Any) -> None:  # noqa: N807 - as above
+        if type(self) is made or name in names:
+            raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self: object, name: str) -> None:  # noqa: N807 - as above
+        if type(self) is made or name in names:
+            raise FrozenInstanceError(f"cannot delete field {name!r}")
+        object.__delattr__(self, name)
+
+    return __setattr__, __delattr__
+
+
+def _state(setters: Mapping[str, Setter]) -> tuple[Callable[[Any], list[Any]], Callable[[Any, Sequence[Any]], None]]:
+    """Return what copying and pickling take from an instance and give to another."""
+
+    def __getstate__(self: Any) -> list[Any]:  # noqa: N807 - as above
+        return [getattr(self, name) for name in setters]
+
+    def __setstate__(self: Any, state: Sequence[Any]) -> None:  # noqa: N807 - as above
+        for setter, value in zip(setters.values(), state, strict=True):
+            setter(self, value)
+
+    return __getstate__, __setstate__
+
+
+def _comparison(declared: Iterable[Field[Any]]) -> tuple[Callable[[Any, object], bool], Callable[[Any], int]]:
+    compared = _values(one.name for one in declared if one.compare)
+    hashed = _values(one.name for one in declared if (one.compare if one.hash is None else one.hash))
+
+    def __eq__(self: Any, other: object) -> bool:  # noqa: N807 - as above
+        return compared(self) == compared(other) if other.__class__ is self.__class__ else NotImplemented
+
+    def __hash__(self: Any) -> int:  # noqa: N807 - as above
+        return hash(hashed(self))
+
+    return __eq__, __hash__
+
+
+def _values(names: Iterable[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return what gives the values of these attributes as a tuple, also of none and of one."""
+    listed = tuple(names)
+    if len(listed) > 1:
+        return attrgetter(*listed)
+    return lambda self: tuple(getattr(self, name) for name in listed)
 
 
 def made_quickly(cls: type[T]) -> type[T]:
@@ -24,19 +143,37 @@ def made_quickly(cls: type[T]) -> type[T]:
     Raises:
         TypeError: It is not frozen, or has no slots of its own.
     """
-    declared = [field for field in fields(cls) if field.init]  # type: ignore[arg-type]  # checked on the next line
-    if "__slots__" not in vars(cls) or "__setattr__" not in vars(cls) or len(declared) != len(fields(cls)):  # type: ignore[arg-type]  # a dataclass
+    declared = dataclasses.fields(cls)  # type: ignore[arg-type]  # checked on the next line
+    if "__slots__" not in vars(cls) or "__setattr__" not in vars(cls) or not all(one.init for one in declared):
         raise TypeError(f"{cls.__name__} is no frozen dataclass with slots, all of whose fields are arguments")
     twin = type(cls.__name__, (), {"__slots__": vars(cls)["__slots__"], "__module__": cls.__module__})
-    scope: dict[str, Any] = {"_open": object.__setattr__, "_twin": twin, "_frozen": cls, "_left_out": _LEFT_OUT}
+    scope = {"_open": object.__setattr__, "_twin": twin, "_frozen": cls}
+    made = _write_init(cls, scope, "self.{0} = {1}", "_open(self, '__class__', _twin)", "self.__class__ = _frozen")
+    cls.__init__ = made  # type: ignore[method-assign]  # this is what the decorator is for
+    return cls
+
+
+def _write_init(
+    cls: type[Any], scope: dict[str, Any], setting: str, before: str = "", after: str = ""
+) -> Callable[..., None]:
+    """Return the `__init__` of a dataclass.
+
+    Args:
+        cls: The class.
+        scope: What the statements name beside `self` and the arguments.
+        setting: The statement that sets a field: `{0}` is its name, `{1}` its value.
+        before: A statement before them.
+        after: A statement after them, before `__post_init__`.
+    """
+    scope = {**scope, "_left_out": _LEFT_OUT}
     required: list[str] = []
     given: list[str] = []
     keywords: list[str] = []
-    lines: list[str] = []
+    body = [before]
+    declared = dataclasses.fields(cls)
     for field in declared:
         name = field.name
-        value = name
-        parameter = name
+        parameter, value = name, name
         if field.default is not MISSING:
             scope[f"_default_{name}"] = field.default
             parameter = f"{name}=_default_{name}"
@@ -44,16 +181,24 @@ def made_quickly(cls: type[T]) -> type[T]:
             scope[f"_make_{name}"] = field.default_factory
             parameter = f"{name}=_left_out"
             value = f"_make_{name}() if {name} is _left_out else {name}"
-        (keywords if field.kw_only else given if parameter != name else required).append(parameter)
-        lines.append(f"    self.{name} = {value}")
+        if field.init:
+            (keywords if field.kw_only else given if parameter != name else required).append(parameter)
+        elif parameter == name:
+            continue  # `__post_init__` sets it
+        else:
+            value = f"_make_{name}()" if field.default is MISSING else f"_default_{name}"
+        body.append(setting.format(name, value))
+    body += [after, "self.__post_init__()" if hasattr(cls, "__post_init__") else ""]
     parameters = ["self", *required, *given, *(["*", *keywords] if keywords else [])]
-    lines = [f"def __init__({', '.join(parameters)}):", "    _open(self, '__class__', _twin)", *lines]
-    lines.append("    self.__class__ = _frozen")
-    if hasattr(cls, "__post_init__"):
-        lines.append("    self.__post_init__()")
-    exec("\n".join(lines), scope)  # noqa: S102 - of the names of our own fields, as `dataclasses` does
+    lines = [f"    {statement}" for statement in body if statement] or ["    pass"]
+    exec("\n".join([f"def __init__({', '.join(parameters)}):", *lines]), scope)  # noqa: S102 - of the names of our own fields, as `dataclasses` does
     made: Callable[..., None] = scope["__init__"]
-    made.__annotations__ = cls.__init__.__annotations__
+    made.__annotations__ = {**{field.name: field.type for field in declared if field.init}, "return": None}
     made.__qualname__ = f"{cls.__qualname__}.__init__"
-    cls.__init__ = made  # type: ignore[method-assign]  # this is what the decorator is for
-    return cls
+    return made
+
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    dataclass = _dataclass

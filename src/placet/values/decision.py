@@ -1,10 +1,10 @@
 """What a check, and the gate, can answer: Allow, Deny or NeedsApproval."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeAlias
 
 from placet.values.approval import ApprovalRule
+from placet.values.construction import dataclass
 
 
 class Reason(StrEnum):

@@ -1,8 +1,8 @@
 """Event: what a person can watch while a run goes on. Arguments in events are redacted."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from placet.values.construction import dataclass
 from placet.values.json import Json
 from placet.values.outcome import Outcome, PendingApproval
 

@@ -20,12 +20,12 @@
 """
 
 import re
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Final, TypeAlias
 
 from placet.errors import ConfigurationError
+from placet.values.construction import dataclass
 
 TOOL_TIMEOUT: Final = timedelta(seconds=5)
 MODEL_TIMEOUT: Final = timedelta(seconds=60)

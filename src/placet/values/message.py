@@ -1,11 +1,10 @@
 """What user, model and tools say, in no provider's format."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, overload
 
 from placet.values.call import ToolCall, ToolResult
-from placet.values.construction import made_quickly
+from placet.values.construction import dataclass, made_quickly
 from placet.values.json import Json
 
 

@@ -1,10 +1,11 @@
 """What a person or a program gets back from a run: Answer, Waiting, Stopped or Refused."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, TypeAlias
 
 from placet.values.approval import Preview, Yes
+from placet.values.construction import dataclass
 from placet.values.decision import Reason
 from placet.values.json import JsonObject
 from placet.values.message import Transcript

@@ -6,12 +6,13 @@ not depend on order).
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from placet.errors import PolicyError
+from placet.values.construction import dataclass
 from placet.values.json import Json, canonical, is_mapping
 from placet.values.principal import EVERYONE, Principal
 

@@ -1,12 +1,13 @@
 """Price: what a model's tokens cost. Given by whoever pays; placet knows no price of any model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Final
 
 from placet.errors import ConfigurationError
+from placet.values.construction import dataclass
 from placet.values.run import Usage
 
 _MILLION: Final = Decimal(1_000_000)

@@ -1,11 +1,12 @@
 """Principal: on whose behalf a call is made."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Final
 
 from placet.errors import ConfigurationError
+from placet.values.construction import dataclass
 from placet.values.json import Json
 
 EVERYONE: Final = "*"

@@ -1,7 +1,8 @@
 """Provenance: where the value of an argument came from."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from placet.values.construction import dataclass
 
 
 class Origin(StrEnum):

@@ -1,14 +1,14 @@
 """Run: one task, and how far it is. A value: stored, resumed by another process, replayed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from placet.values.call import ToolCall, ToolResult
-from placet.values.construction import made_quickly
+from placet.values.construction import dataclass, made_quickly
 from placet.values.json import Json, JsonObject
 from placet.values.limits import Budget
 from placet.values.message import Transcript

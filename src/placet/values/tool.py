@@ -3,13 +3,14 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from placet.errors import ToolDefinitionError
 from placet.values.approval import ApprovalRule, untrusted_alone
+from placet.values.construction import dataclass
 from placet.values.json import JsonObject, canonical
 from placet.values.limits import RESULT_BYTES, TOOL_MEMORY_BYTES, TOOL_TIMEOUT, Limit, ValueLimit
 from placet.values.principal import Principal

@@ -13,9 +13,9 @@ Escaping twice is escaping once, so a door may escape what was escaped before it
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from placet.values.construction import dataclass
 from placet.values.json import Json
 
 LINE_BREAK: Final = "⏎"

@@ -22,12 +22,13 @@ is compiled or checked, that is, when the toolset is built.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import tzinfo
 from functools import lru_cache
 from typing import Any, Final, TypeAlias, cast
 
 from placet.errors import ConfigurationError
+from placet.values.construction import dataclass
 from placet.words.formats import DASH, FORMATS, show_money, show_text, show_value
 from placet.words.language import DEFAULT_LANGUAGE, normalise_language
 
