@@ -6,7 +6,7 @@ once is taken by the store in one atomic step. Adapters live in `models` and `st
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, AuditRecord, AuditVerification
 from placet.values.call import ToolCall
-from placet.values.construction import made_quickly
+from placet.values.construction import dataclass, made_quickly
 from placet.values.decision import Reason
 from placet.values.effect import Claim, ClaimAnswer, CommitAnswer, EffectRecord, EffectState, Lease, Statement, Take
 from placet.values.json import Json, JsonObject

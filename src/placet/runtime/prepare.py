@@ -4,7 +4,7 @@ Resolving hides by role before anything is said about arguments; looking up gath
 fact that a check may ask for; deciding is pure. A refusal is recorded before it is told.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias, assert_never
 
 from placet.agent.snapshot import load_result
@@ -30,6 +30,7 @@ from placet.tools.transaction import Transaction
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.audit import AuditKind
 from placet.values.call import ToolCall, ToolResult
+from placet.values.construction import dataclass
 from placet.values.decision import Allow, Deny, NeedsApproval, Reason
 from placet.values.effect import EffectRecord, EffectState, Take
 from placet.values.event import CallFinished, CallProposed

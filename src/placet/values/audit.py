@@ -6,12 +6,11 @@ key lies outside the store, so that who can write the store cannot forge the log
 """
 
 import hmac
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from placet.values.construction import made_quickly
+from placet.values.construction import dataclass, made_quickly
 
 
 class AuditKind(StrEnum):

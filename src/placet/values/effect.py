@@ -1,7 +1,6 @@
 """The ledger of effects: what may happen once, and what is known of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -9,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from placet.errors import ToolDefinitionError
 from placet.values.audit import AuditEntry
-from placet.values.construction import made_quickly
+from placet.values.construction import dataclass, made_quickly
 from placet.values.decision import Reason
 
 
