@@ -38,6 +38,14 @@ def test_a_first_run_loads_no_library_that_it_does_not_need() -> None:
     assert not loaded_by(FIRST_RUN) & HEAVY  # pydantic looks for its plug-ins, with `importlib.metadata`
 
 
+def test_the_command_loads_no_library_before_it_is_used() -> None:
+    of_the_command = {"difflib", "rich", "typer", "tomllib"}  # it reads placet.toml
+
+    assert (
+        not loaded_by("import placet.cli.app") & (HEAVY | {"email", "importlib.metadata", "zipfile"}) - of_the_command
+    )
+
+
 def test_telemetry_that_the_environment_asks_for_is_loaded() -> None:
     loaded = loaded_by(FIRST_RUN, OTEL_PYTHON_TRACER_PROVIDER="sdk_tracer_provider")
 

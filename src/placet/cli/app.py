@@ -1,6 +1,5 @@
 """The command `placet`."""
 
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -26,6 +25,8 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version  # noqa: PLC0415 - heavy, and asked for alone
+
         typer.echo(f"placet {version('placet')}")
         raise typer.Exit
 

@@ -7,9 +7,6 @@ import typer
 
 from placet.cli.exits import Exit
 from placet.errors import SkillError
-from placet.skills.check import check_skills
-from placet.skills.index import INDEX
-from placet.skills.scaffold import new_skill
 
 skills = typer.Typer(help="Tools in folders of their own, which prove themselves.", no_args_is_help=True)
 
@@ -21,6 +18,8 @@ Folder = Annotated[
 
 def default_folder(here: Path) -> Path:
     """Return where skills lie when nobody says it: in this folder, if it has an index, else in `skills`."""
+    from placet.skills.index import INDEX  # noqa: PLC0415 - it needs YAML, and the other commands do not
+
     return here if (here / INDEX).is_file() else here / "skills"
 
 
@@ -32,6 +31,8 @@ def new(
     ] = None,
 ) -> None:
     """Make a skill that passes its own check."""
+    from placet.skills.scaffold import new_skill  # noqa: PLC0415 - as above
+
     try:
         typer.echo(new_skill(folder or default_folder(Path()), name))
     except SkillError as error:
@@ -48,6 +49,8 @@ def check(
     tests: Annotated[bool, typer.Option("--tests/--no-tests", help="Run the skills' own tests.")] = True,
 ) -> None:
     """Check names, schemas, docs and declared effects, run the skills' tests, and compare with the lock."""
+    from placet.skills.check import check_skills  # noqa: PLC0415 - as above
+
     findings = check_skills(folder or default_folder(Path()), run_tests=tests, accept=accept)
     for finding in findings:
         kind = "fault" if finding.is_fault else "warning"

@@ -7,7 +7,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -17,15 +17,15 @@ from placet.cli.exits import Exit, Failure
 from placet.cli.layout import GAP
 from placet.cli.screen import Screen, open_screen
 from placet.config import read_settings
-from placet.database.check import check as check_plan
-from placet.database.finding import Finding
-from placet.database.plan import SandboxPlan, load_plan
-from placet.database.sandbox import NEEDS_EXTRA, is_postgres
 from placet.errors import ConfigurationError, PlacetError
 from placet.values.json import Json
 from placet.words.catalog import say
 from placet.words.escape import escape_for_person
 from placet.words.language import normalise_language
+
+if TYPE_CHECKING:
+    from placet.database.finding import Finding
+    from placet.database.plan import SandboxPlan
 
 sql = typer.Typer(help="A database for a model's own queries: set it up, and check it.", no_args_is_help=True)
 
@@ -40,6 +40,8 @@ def setup(plan: Plan, lang: Language = None, as_json: AsJson = False) -> None:
 
     A superuser runs it once, in the plan's database: `placet sql setup plan.yaml | psql shop`.
     """
+    from placet.database.plan import load_plan  # noqa: PLC0415 - it needs YAML, and the other commands do not
+
     _carry_out(lang, as_json, lambda screen, language: _set_up(screen, language, load_plan(plan)))
 
 
@@ -70,6 +72,8 @@ def check(
 
     Ends with 1 when the sandbox would not start. Nothing is changed.
     """
+    from placet.database.check import check as check_plan  # noqa: PLC0415 - as above
+    from placet.database.plan import load_plan  # noqa: PLC0415 - as above
 
     def look(screen: Screen, language: str) -> Ended:
         stated = load_plan(plan)
@@ -94,7 +98,7 @@ def _carry_out(lang: str | None, as_json: bool, work: Callable[[Screen, str], En
     raise typer.Exit(ended)
 
 
-def _set_up(screen: Screen, language: str, plan: SandboxPlan) -> Ended:
+def _set_up(screen: Screen, language: str, plan: "SandboxPlan") -> Ended:
     if not _is_for_postgres(plan):
         hint = say("SQLite has no logins, so there is nothing to set up. The file is only ever read.", language)
         if screen.as_json:
@@ -105,6 +109,8 @@ def _set_up(screen: Screen, language: str, plan: SandboxPlan) -> Ended:
     try:
         from placet.database.setup import setup_sql  # noqa: PLC0415 - needs the extra `postgres`
     except ImportError as error:
+        from placet.database.sandbox import NEEDS_EXTRA  # noqa: PLC0415 - as above
+
         raise ConfigurationError(NEEDS_EXTRA) from error
     text = setup_sql(plan)
     if screen.as_json:
@@ -122,12 +128,14 @@ def _set_up(screen: Screen, language: str, plan: SandboxPlan) -> Ended:
     return Exit.OK
 
 
-def _is_for_postgres(plan: SandboxPlan) -> bool:
+def _is_for_postgres(plan: "SandboxPlan") -> bool:
     stated = {"database", "role", "owner", "api_schema"} & plan.model_fields_set
     return bool(stated) or any(relation.source or relation.where for relation in plan.relations.values())
 
 
-def _report(screen: Screen, language: str, plan: SandboxPlan, database: str, findings: list[Finding]) -> Ended:
+def _report(screen: Screen, language: str, plan: "SandboxPlan", database: str, findings: "list[Finding]") -> Ended:
+    from placet.database.sandbox import is_postgres  # noqa: PLC0415 - as above
+
     is_severe = any(finding.is_severe for finding in findings)
     if screen.as_json:
         shown: list[Json] = [
