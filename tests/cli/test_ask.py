@@ -111,3 +111,22 @@ def test_ctrl_c_closes_the_run_as_cancelled(placet: Placet) -> None:
     assert "This request was cancelled" in terminal.seen
     (run,) = placet("runs", "list", "--json").data
     assert run["status"] == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "This answer is not complete: it was cut off at its length limit."),
+        ("pt-BR", "Esta resposta não está completa: foi cortada no limite de tamanho."),
+        ("ro", "Acest răspuns nu este complet: a fost tăiat la limita de lungime."),
+    ],
+)
+def test_an_answer_that_was_cut_says_so_and_only_such_a_one(placet: Placet, language: str, words: str) -> None:
+    cut = placet("ask", "a tale", "--as", "c17", "--lang", language)
+    whole = placet("ask", "a word", "--as", "c17", "--lang", language)
+
+    assert (cut.code, cut.out) == (whole.code, whole.out)
+    assert f"✂ {words}" in cut.err
+    assert words not in whole.err
+    for question, said in (("a tale", True), ("a word", False)):
+        assert placet("ask", question, "--as", "c17", "--json").data["cut"] is said

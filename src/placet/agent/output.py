@@ -14,10 +14,14 @@ from placet.tools.arguments import ArgumentReader, Arguments
 from placet.tools.raw_arguments import RawForm, plain_dict
 from placet.tools.typed_arguments import form_of_type, is_object_type
 from placet.values.construction import dataclass
-from placet.values.decision import Deny
+from placet.values.decision import Deny, Reason
 from placet.values.json import Json, JsonObject, is_mapping
 
 _FENCED: Final = re.compile(r"\s*```(?:json|JSON)?[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*", re.DOTALL)
+
+
+CUT_OUTPUT: Final = Deny(Reason.CUT_OFF, "it was cut off at the token limit", hint="Say it in fewer words")
+"""What is said to an answer that was cut: what it holds may look whole and be half of what was meant."""
 
 
 class Contract(Protocol):

@@ -225,7 +225,8 @@ def _message_form(message: Message) -> Form:
             form: Form = {"assistant": message.text, "calls": [_call_form(call) for call in message.calls]}
             if message.provider:
                 form |= {"provider": message.provider, "state": message.provider_state}
-            return form | {"paused": True} if message.paused else form
+            flags = {name: True for name in ("paused", "cut") if getattr(message, name)}
+            return form | flags if flags else form
 
 
 def _message(form: Form) -> Message:
@@ -240,6 +241,7 @@ def _message(form: Form) -> Message:
             form.get("provider", ""),
             form.get("state"),
             form.get("paused", False),
+            form.get("cut", False),
         )
     raise ValueError(f"a message of an unknown kind: {sorted(form)}")
 

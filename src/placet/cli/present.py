@@ -15,6 +15,7 @@ from placet.values.outcome import Answer, Outcome, PendingApproval, Refused, Sto
 from placet.values.run import Usage
 from placet.words.escape import escape_for_person
 from placet.words.messages import (
+    CUT_ANSWER,
     DECISIONS,
     EXPIRES,
     EXPIRES_SOON,
@@ -40,6 +41,8 @@ def present(door: Door, outcome: Outcome | ToolResult, *, told: bool = False) ->
         case Answer(text=text) | ToolResult(is_error=False, content=text):
             if not told:
                 door.screen.say(text)
+            if isinstance(outcome, Answer) and outcome.cut:
+                door.screen.alarm(door.say(CUT_ANSWER), "yellow", "✂ ")
         case ToolResult(content=text):
             door.screen.alarm(text, "red", "✗ ")
         case Waiting(approvals=approvals):
@@ -104,7 +107,7 @@ def outcome_json(door: Door, outcome: Outcome | ToolResult) -> JsonObject:
         case Answer():
             return {
                 "outcome": "answer", "run_id": outcome.run_id, "text": outcome.text, "output": outcome.output,
-                "usage": _usage(outcome.usage),
+                "cut": outcome.cut, "usage": _usage(outcome.usage),
             }  # fmt: skip
         case Waiting():
             approvals = [_pending(pending) for pending in outcome.approvals]

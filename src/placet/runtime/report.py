@@ -20,7 +20,7 @@ from typing import Any, Final
 import jiter
 
 from placet.agent.snapshot import load_run
-from placet.ports import StoredRun
+from placet.ports import Finish, StoredRun
 from placet.runtime.book import NOTE
 from placet.runtime.world import World
 from placet.values.audit import AuditEntry, AuditKind
@@ -123,6 +123,7 @@ async def make_report(world: World, run_id: str) -> JsonObject | None:
         "principal": asked.principal_id if asked is not None else stored.principal_id if stored is not None else "",
         "question": _body(asked).get("text", "") if asked is not None else "",
         "answer": _body(ended).get("text", "") if ended is not None else "",
+        "cut": tree.get("cut", False),
         "tree": tree,
     }
 
@@ -179,7 +180,15 @@ def _run_node(records: Records, run_id: str, agent: str = "") -> Node:
         node["question"] = _body(asked).get("text", "")
     if ended is not None:
         node["answer"] = _body(ended).get("text", "")
+    if ended is not None and ended.decision == "done" and _was_cut(ended):
+        node["cut"] = True
     return _timed(node, asked.at if asked is not None else None, ended.at if ended is not None else None, children)
+
+
+def _was_cut(ended: AuditEntry) -> bool:
+    """Return whether the last word of a run ends where the token limit was reached."""
+    asked = _body(ended).get("asked") or [{}]
+    return bool(asked[-1].get("finish") == Finish.LENGTH)
 
 
 def _turns(records: Records, run_id: str) -> list[Node]:

@@ -16,6 +16,7 @@ from placet.words.catalog import say
 from placet.words.escape import escape_for_person, escape_json
 from placet.words.formats import show_datetime
 from placet.words.messages import (
+    CUT_ANSWER,
     DECISIONS,
     NODE_KINDS,
     NODE_STATUSES,
@@ -93,7 +94,7 @@ class _Page:
             ("Tokens", self._tokens(tree)),
             ("Reason", _shown(tree.get("stop", ""))),
             ("Asked", self._said(report.get("question", ""))),
-            ("Result", self._said(report.get("answer", ""))),
+            ("Result", self._answer(report)),
         ]
         return (
             f'<!doctype html>\n<html lang="{html.escape(self._language)}">\n<head>\n<meta charset="utf-8">\n'
@@ -139,7 +140,7 @@ class _Page:
         if node.get("kind") != "workflow" and node.get("question"):
             facts.append(("Asked", self._said(node["question"])))
         if node.get("kind") != "workflow" and node.get("answer"):
-            facts.append(("Result", self._said(node["answer"])))
+            facts.append(("Result", self._answer(node)))
         if node.get("code") not in (None, "", "ok"):
             facts.append(("Code", _shown(node["code"])))
         if node.get("stop"):
@@ -196,6 +197,11 @@ class _Page:
         """Return what a person or a model has said, marked with its own language."""
         shown = _lines(str(text))
         return f'<span lang="{html.escape(self._spoken)}" dir="auto">{shown}</span>' if shown else ""
+
+    def _answer(self, told: Mapping[str, Any]) -> str:
+        """Return the words of an answer, and that they are cut where they are."""
+        cut = f' <em class="more">{self._say(CUT_ANSWER)}</em>' if told.get("cut") else ""
+        return self._said(told.get("answer", "")) + cut
 
     def _moment(self, at: Any) -> str:
         if not at:

@@ -13,7 +13,7 @@ from typing import Final, assert_never
 
 from placet.agent.definition import AgentDefinition
 from placet.agent.next_action import next_action
-from placet.agent.output import Contract, complaint_of
+from placet.agent.output import CUT_OUTPUT, Contract, complaint_of
 from placet.agent.transitions import answered, awaiting, finished, invoked, left_inside, reasked, rejected, stopped
 from placet.errors import LeaseLostError, StoreError
 from placet.ports import Finish, ModelAnswer, ModelClient, OnText
@@ -283,6 +283,7 @@ class Segment:
             answer.provider,
             answer.provider_state,
             paused=answer.finish is Finish.PAUSE and not answer.calls,
+            cut=answer.finish is Finish.LENGTH,
         )
         over = False
         if self.nested is not None:
@@ -350,7 +351,9 @@ class Segment:
         text = self._last_text()
         if self.contract is None:
             return await self._finish(text)
-        read = self.contract.read(text)
+        last = self.run.transcript[-1]
+        cut = isinstance(last, AssistantMessage) and last.cut
+        read = CUT_OUTPUT if cut else self.contract.read(text)
         if isinstance(read, Deny):
             if self.run.reasks >= OUTPUT_REASKS:
                 return await self._close(StopReason.OUTPUT)

@@ -12,7 +12,7 @@ as `event`; and one line of JSON as `data`.
 | `call_started` | `run`, `key`, `tool`, `arguments` (redacted), `sentence`, `rule` |
 | `call_finished` | `run`, `key`, `tool`, `code`, `rule`, `ms` |
 | `waiting` | `run`, `key`, `approval` (id, yes, tool, approvers, preview, expires_at; never the token) |
-| `ended` | `run`, `status`: `answer` (`text`, `output`), `waiting`, `stopped` or `refused` (`reason`, `text`) |
+| `ended` | `run`, `status`: `answer` (`text`, `output`, `cut` if so), `waiting`, `stopped` or `refused` (`reason`, `text`) |
 """
 
 from typing import Any, assert_never
@@ -83,7 +83,8 @@ def shape_of(event: Event) -> tuple[str, dict[str, Any]]:  # noqa: PLR0911 - one
 def _outcome(outcome: Outcome) -> dict[str, Any]:
     match outcome:
         case Answer():
-            return {"status": "answer", "text": _valid(outcome.text), "output": outcome.output}
+            shown = {"status": "answer", "text": _valid(outcome.text), "output": outcome.output}
+            return {**shown, "cut": True} if outcome.cut else shown
         case Waiting():
             return {"status": "waiting", "approvals": [_approval(pending) for pending in outcome.approvals]}
         case Stopped():

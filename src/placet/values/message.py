@@ -34,6 +34,7 @@ class AssistantMessage:
         provider_state: What that provider wants back unchanged (thinking blocks,
             reasoning items, signatures), opaque to everybody else.
         paused: Whether the provider wants to be asked again with just this at the end.
+        cut: Whether it ends where the token limit was reached, so that it is not whole.
     """
 
     text: str = ""
@@ -41,6 +42,7 @@ class AssistantMessage:
     provider: str = ""
     provider_state: Mapping[str, Json] | None = None
     paused: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from placet.values.approval import Preview, Yes
 from placet.values.construction import dataclass
 from placet.values.decision import Reason
 from placet.values.json import JsonObject
-from placet.values.message import Transcript
+from placet.values.message import AssistantMessage, Transcript
 from placet.values.run import StopReason, Usage
 
 
@@ -29,6 +29,12 @@ class Answer:
     output: Any = None
     history: Transcript = field(default_factory=Transcript)
     usage: Usage = field(default_factory=Usage)
+
+    @property
+    def cut(self) -> bool:
+        """Whether the words end where the model's token limit was reached: they are not all that it had to say."""
+        last = self.history[-1] if len(self.history) else None
+        return isinstance(last, AssistantMessage) and last.cut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

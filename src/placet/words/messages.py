@@ -56,6 +56,9 @@ REFUSALS: Final[Mapping[Reason, str]] = {
 }
 """What a person reads when a call, or what they asked of placet, is refused."""
 
+CUT_ANSWER: Final = "This answer is not complete: it was cut off at its length limit."
+"""What a person reads beside words that the token limit has cut."""
+
 FAILURES: Final[Mapping[str, str]] = {
     "tool_error": "This did not work.",
     "internal_error": "Something went wrong.",
@@ -295,6 +298,6 @@ SINGLES: Final = (
     *LAST_WORDS.values(), *REFUSALS.values(), *FAILURES.values(), *RUN_STATUSES.values(), *APPROVAL_STATUSES.values(),
     *EFFECT_STATES.values(), *EFFECTS.values(), *DECISIONS.values(), *KINDS.values(), *ORIGINS.values(), CHAIN_BROKEN,
     ANCHORED, UNANCHORED, EXPIRES, EXPIRES_SOON, CONFIRM, GOODBYE, WARN_HIDDEN, WARN_MIXED, *COLUMNS, *COMMAND_LINE,
-    *REPORT,
+    *REPORT, CUT_ANSWER,
 )  # fmt: skip
 """Messages for `say`."""

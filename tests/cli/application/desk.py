@@ -223,7 +223,8 @@ def answer(request: ModelRequest) -> ModelAnswer:
             calls.append((name, {}))
     if not calls:
         turns = sum(isinstance(message, UserMessage) for message in request.transcript)
-        return ModelAnswer(text=f"You have asked {turns} times. \x1b[31mRed\x1b[0m.")
+        finish = Finish.LENGTH if "tale" in text else Finish.STOP
+        return ModelAnswer(text=f"You have asked {turns} times. \x1b[31mRed\x1b[0m.", finish=finish)
     place = len(request.transcript)
     made = tuple(
         ToolCall(f"call_{place}_{index}", name, json.dumps(arguments)) for index, (name, arguments) in enumerate(calls)
