@@ -160,3 +160,11 @@ def test_what_does_not_exist_is_not_found(placet: Placet, verb: str) -> None:
     assert ended.code == 3
     assert ended.data["error"]["code"] == "not_found"
     assert "apr_0" in ended.data["error"]["message"]
+
+
+def test_letters_that_pass_for_others_are_warned_of(placet: Placet, ask: Ask) -> None:
+    plain, mixed = ask("move 8843 to Rua B", "c17"), ask("move 8842 to Ru\u0430 B", "c17")
+
+    warning = "letters of different alphabets are mixed in: Ru\u0430"
+    assert warning not in placet("approvals", "show", plain, "--as", "c17").out
+    assert warning in placet("approvals", "show", mixed, "--as", "c17").out

@@ -259,3 +259,26 @@ async def test_a_no_inside_holds_for_every_run_of_the_tree(make_agent: MakeAgent
     assert isinstance(outcome, Answer)  # and nobody is asked a second time
     assert not office.done
     assert results_of(model.requests[-1].transcript)[-1].code == "rejected"
+
+
+async def test_a_tool_that_is_entered_again_has_taken_its_limit_once(make_agent: MakeAgent, office: Office) -> None:
+    @tool(effect="read", roles={EVERYONE}, timeout=30, limit="1/hour")
+    async def once_an_hour(context: Context[Any]) -> str:
+        """Ask the payer."""
+        return str((await context.runtime.run("payer", "p")).text)
+
+    def outer() -> Agent:
+        payer = make_agent(
+            ScriptedModel().calls("pay", to="y", amount=1).says("paid"), definition=AgentDefinition(name="payer")
+        )
+        return make_agent(ScriptedModel().calls("once_an_hour").says("ok"), tools=[once_an_hour], agents=[payer])
+
+    agent = outer()
+    waiting = await agent.ask("Hi", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+    outcome = await agent.approve(waiting.approvals[0].token, by=BOSS)
+    again = await outer().ask("Hi", principal=CLERK)
+
+    assert results(outcome) == ["paid"]
+    assert office.done == [("pay", "y", 1)]
+    assert "limit reached" in results(again)[0]

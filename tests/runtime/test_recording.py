@@ -1,5 +1,7 @@
 """Nothing runs unrecorded: what a store that fails means for reads and for writes."""
 
+import asyncio
+import contextlib
 import logging
 
 import pytest
@@ -135,3 +137,31 @@ async def test_no_digest_of_arguments_leaves_in_a_record_or_a_report(make_agent:
     told += repr(await agent.report(waiting.run_id))
     assert len(digests) == 2
     assert [digest for digest in digests if digest in told] == []
+
+
+async def test_how_a_write_ends_that_was_given_up_is_added_to_what_is_known(
+    make_agent: MakeAgent, store: Store, heard: ListSink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("placet.runtime.execute.GRACE", 0.02)
+    end = asyncio.Event()
+
+    @tool(effect="write", roles={"support"}, waiver="a test", timeout=0.02)
+    async def stubborn() -> str:
+        """Be cancelled by nobody."""
+        while not end.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await end.wait()
+        return "done at last"
+
+    agent = make_agent(tools=[stubborn])
+    result = await agent.call("stubborn", {}, principal=CLERK, key="1")
+    (before,) = await store.list_effects()
+    end.set()
+    await asyncio.sleep(0.02)
+    await agent.world.settle_late_endings()
+    (after,) = await store.list_effects()
+
+    assert isinstance(result, ToolResult)
+    assert result.code == "timeout"
+    assert (before.state, after.state) == (EffectState.UNKNOWN, EffectState.DONE)
+    assert [entry.decision for entry in heard.entries if entry.tool == "stubborn"] == ["allow", "unknown", "late"]

@@ -4,7 +4,7 @@
 
 import asyncio
 
-from placet.errors import LeaseLostError
+from placet.errors import LeaseLostError, StoreError
 from placet.ports import Store
 from placet.testing.store_samples import (
     HOUR,
@@ -101,6 +101,21 @@ async def a_run_is_suspended_by_its_owner_alone(store: Store) -> None:
     assert await store.list_approvals() == []
     assert await entries_of(store) == []
     assert await status_of(store) is RunStatus.RUNNING
+
+
+async def a_run_that_asks_what_was_asked_before_stores_nothing(store: Store) -> None:
+    """A request's id is its own: another run's question does not take its place."""
+    await open_and_suspend(store, a_request())
+    store.open_run(a_run("run_2"), a_lease("run_2"))
+    try:
+        await store.suspend_run(a_lease("run_2"), "{}", (a_request(run_id="run_2"),), (an_entry(decision="no"),), NOW)
+    except StoreError:
+        pass
+    else:
+        raise AssertionError("a request that there is already must raise StoreError")
+    assert await store.find_approval(id="apr_1") == a_request()
+    assert await status_of(store, "run_2") is RunStatus.RUNNING
+    assert "no" not in [entry.decision for entry in await entries_of(store)]
 
 
 async def _is_lost(store: Store, lease: Lease) -> None:
@@ -300,6 +315,7 @@ LAWS = (
     the_journal_drops_what_a_lost_lease_says,
     a_suspended_run_waits_with_its_snapshot_its_requests_and_its_records,
     a_run_is_suspended_by_its_owner_alone,
+    a_run_that_asks_what_was_asked_before_stores_nothing,
     a_run_whose_request_was_decided_while_it_ran_is_ready_when_it_suspends,
     whoever_takes_a_run_over_has_seen_its_decisions,
     a_closed_run_has_ended,
