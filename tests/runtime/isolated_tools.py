@@ -66,6 +66,14 @@ def write_and_hang(note: str) -> str:
     return "it did not hang"
 
 
+@tool(effect="write", roles={EVERYONE}, waiver="a test", isolation="process", timeout=10)
+def write_slowly(note: str) -> str:
+    """Write a note, and take a while over it."""
+    time.sleep(0.3)
+    Path(note).write_text("written")
+    return "written"
+
+
 @tool(effect="read", roles={EVERYONE}, isolation="process", timeout=10, max_memory_bytes=64 * 1024 * 1024)
 def take_memory(megabytes: int) -> str:
     """Take memory."""
@@ -103,4 +111,6 @@ def give_much() -> str:
     return "x" * 100_000
 
 
-ISOLATED = (describe, whoami, use_dependencies, hang, write_and_hang, take_memory, fail, give_both, give_much)
+ISOLATED = (
+    describe, whoami, use_dependencies, hang, write_and_hang, write_slowly, take_memory, fail, give_both, give_much,
+)  # fmt: skip

@@ -18,6 +18,8 @@ from placet.values.approval import Approval, ApprovalStatus, Yes
 from placet.values.call import ToolCall
 from placet.values.message import AssistantMessage, Message, UserMessage
 from placet.values.outcome import Answer, Refused, Waiting
+from placet.values.principal import Principal
+from placet.wiring import Agent
 from tests.runtime.conftest import BOSS, CLERK, MakeAgent, Office, load_account, owns_account
 from tests.runtime.doors import BY_MODELS, DOORS, results_of
 
@@ -119,6 +121,35 @@ async def test_a_rejection_holds_although_nobody_would_be_asked_any_more(make_ag
     assert isinstance(outcome, Answer)
     assert [result.code for result in results_of(outcome.history)] == ["rejected", "rejected"]
     assert not office.done
+
+
+async def test_a_rejection_holds_although_the_tool_no_longer_asks(make_agent: MakeAgent, office: Office) -> None:
+    def look_twice(approval: Any) -> Any:
+        @tool(effect="read", roles={"support"}, approval=approval, name="peek")
+        async def peek(context: Context[Office], name: str) -> str:
+            """Peek at something."""
+            context.deps.done.append(("peek", name))
+            return name
+
+        return peek
+
+    model = ScriptedModel().calls("peek", name="x").calls("peek", name="x").says("ok")
+    asking = make_agent(model, tools=[look_twice(Approval.always(approvers={"finance"}))])
+    waiting = await asking.ask("Peek", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+    await decide(asking.world, waiting.approvals[0].id, await said(asking, BOSS), None)
+
+    outcome = await make_agent(model, tools=[look_twice(None)]).resume(waiting.run_id)
+
+    assert isinstance(outcome, Answer)
+    assert [result.code for result in results_of(outcome.history)] == ["rejected", "rejected"]
+    assert not office.done
+
+
+async def said(agent: Agent, principal: Principal) -> str:
+    """Return the id of somebody whom the directory knows from now on."""
+    agent._stated.state(principal)
+    return principal.id
 
 
 # ── what was said once ───────────────────────────────────────────────────────────────────

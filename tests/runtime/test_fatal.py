@@ -1,18 +1,22 @@
 """A tool that ends the run: what has its intent stored is seen through, the rest is cancelled and awaited."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
 from placet.agent.definition import AgentDefinition
 from placet.errors import FatalToolError
 from placet.models.scripted import ScriptedModel
+from placet.ports import Store
 from placet.runtime.sinks import ListSink
 from placet.tools.context import Context
-from placet.tools.tool import tool
+from placet.tools.tool import Tool, tool
 from placet.values.approval import Approval
 from placet.values.audit import AuditKind
+from placet.values.effect import EffectState
 from placet.values.message import ToolMessage
 from placet.values.outcome import Stopped, Waiting
 from placet.values.run import StopReason
@@ -144,3 +148,47 @@ async def test_what_a_fatal_error_says_is_in_the_audit_log_alone(
     assert "vault" not in repr(model.requests)
     assert len(model.requests) <= 1
     assert [entry.tool for entry in heard.entries if "vault" in entry.body] == ["end_it"]
+
+
+@tool(effect="write", roles={"support"}, waiver="a test", name="slow_write")
+def slow_write_in_a_thread(context: Context[Office]) -> str:
+    """Write slowly, and hold up a thread."""
+    time.sleep(0.1)
+    context.deps.done.append(("written",))
+    return "written"
+
+
+@pytest.mark.parametrize("write", [slow_write, slow_write_in_a_thread], ids=["async", "sync"])
+@pytest.mark.parametrize("why", ["a sibling is fatal", "the caller leaves"])
+async def test_a_stored_intent_is_awaited_wherever_its_code_runs(
+    make_agent: MakeAgent, office: Office, store: Store, write: Tool, why: str
+) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [("slow_write", {}), ("end_it", {})]
+    model = ScriptedModel().calls_all(calls if why == "a sibling is fatal" else calls[:1]).says("never")
+    asking = asyncio.create_task(make_agent(model, tools=[write, end_it]).ask("Do it", principal=CLERK))
+    await asyncio.sleep(0.03)
+    if why == "the caller leaves":
+        asking.cancel()
+    await asyncio.wait({asking})
+
+    (effect,) = await store.list_effects()
+    assert office.done == [("written",)]
+    assert effect.state is EffectState.DONE
+    assert asking.cancelled() is (why == "the caller leaves")
+
+
+async def test_a_stored_intent_is_awaited_no_longer_than_its_timeout(make_agent: MakeAgent, store: Store) -> None:
+    @tool(effect="write", roles={"support"}, waiver="a test", timeout=0.05)
+    async def never_written() -> str:
+        """Wait for ever."""
+        await asyncio.Event().wait()
+        return "never"
+
+    model = ScriptedModel().calls_all([("never_written", {}), ("end_it", {})]).says("never")
+    agent = make_agent(model, tools=[never_written, end_it])
+    async with asyncio.timeout(2):
+        outcome = await agent.ask("Do it", principal=CLERK)
+
+    (effect,) = await store.list_effects()
+    assert isinstance(outcome, Stopped)
+    assert effect.state is EffectState.UNKNOWN

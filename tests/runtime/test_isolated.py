@@ -253,3 +253,18 @@ async def test_a_tool_under_another_name_is_found_at_home(make_agent: MakeAgent)
         result = await call(agent, "my_describe", day="2026-11-14", names=[])
 
     assert result.code == "ok"
+
+
+async def test_a_write_is_seen_through_although_its_caller_leaves(agent: Agent, tmp_path: Path) -> None:
+    await call(agent, "describe", day="2026-11-14", names=[])
+    note = tmp_path / "note"
+    calling = asyncio.create_task(call(agent, "write_slowly", note=str(note)))
+    while not await agent.store.list_effects():  # noqa: ASYNC110 - a store tells nobody
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.1)
+    calling.cancel()
+    await asyncio.wait({calling})
+
+    (effect,) = await agent.store.list_effects()
+    assert note.read_text() == "written"
+    assert effect.state is EffectState.DONE

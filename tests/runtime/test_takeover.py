@@ -232,3 +232,31 @@ async def test_who_was_held_up_after_the_claim_begins_nothing(
 
     assert [result.code for result in results(outcome)] == ["lease_lost"]
     assert not office.done
+
+
+async def test_a_no_outlives_the_worker_that_has_taken_it(
+    make_agent: MakeAgent, office: Office, clock: FrozenClock
+) -> None:
+    """The worker dies after the model was told of the no and has answered, before the next snapshot."""
+    told = asyncio.Event()
+
+    async def never(_: ModelRequest) -> ModelAnswer:
+        told.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    model = ScriptedModel().calls("pay", to="x", amount=3).calls("look", name="sky").does(never)
+    dying = make_agent(model, clock=clock)
+    waiting = await dying.ask("Pay", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+    task = asyncio.create_task(dying.reject(waiting.approvals[0].token, by=BOSS))
+    await told.wait()
+    clock.move(3600)
+    heir = make_agent(ScriptedModel().calls("pay", to="x", amount=3).says("ok"), clock=clock)
+    outcome = await heir.resume(waiting.run_id)
+    task.cancel()
+    await asyncio.wait({task})
+
+    assert isinstance(outcome, Answer)
+    assert results(outcome)[-1].code == "rejected"
+    assert [done for done in office.done if done[0] == "pay"] == []

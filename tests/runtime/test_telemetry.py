@@ -329,3 +329,16 @@ def test_every_name_is_of_the_conventions_or_ours() -> None:
     assert own - {names.CONVENTIONS} == {
         name for name in own if name.startswith(("gen_ai.", "placet.")) or name == "error.type"
     }
+
+
+async def test_no_digest_of_arguments_stands_in_a_span(traced: MakeAgent, exported: InMemorySpanExporter) -> None:
+    agent = traced(ScriptedModel().calls("pay", to="x", amount=5).calls("note", text="y").says("ok"))
+    waiting = await agent.ask("Pay", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+    await agent.approve(waiting.approvals[0].token, by=BOSS)
+
+    digests = {request.digest for request in await agent.store.list_approvals()}
+    digests |= {effect.digest for effect in await agent.store.list_effects()}
+    text = everything(exported)
+    assert len(digests) == 2
+    assert not [digest for digest in digests if digest in text]

@@ -184,3 +184,27 @@ def test_what_was_changed_does_not_open(change: object) -> None:
 def test_keys_of_another_length_are_refused(keys: list[bytes]) -> None:
     with pytest.raises(ConfigurationError, match="32 bytes"):
         Cipher(keys)
+
+
+def read_all(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+async def test_no_secret_stands_in_the_file_while_a_run_goes_on(tmp_path: Path) -> None:
+    """What is journalled is gone once its run ends, and what a transaction's tool gives back is written elsewhere."""
+    store = EncryptedStore(SqliteStore(tmp_path / "sealed.db", key=KEY), [NEW])
+    await store.open()
+    lease = a_lease()
+    store.open_run(a_run(journal=('{"first":"hunter2"}',)), lease)
+    store.journal(lease, '{"answer":"hunter2"}')
+    await store.claim(a_claim(an_effect(), lease=lease))
+    await store.commit_effect(an_effect().key, '"hunter2"', (), an_entry(AuditKind.OUTCOME))
+    run, effect = await store.load_run("run_1"), await store.find_effect(an_effect().key)
+    written = read_all(tmp_path)
+    await store.close()
+
+    assert run is not None
+    assert effect is not None
+    assert (run.journal, effect.result) == (('{"first":"hunter2"}', '{"answer":"hunter2"}'), '"hunter2"')
+    assert b"run_1" in written
+    assert b"hunter2" not in written
