@@ -22,13 +22,13 @@ both = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streame
 
 async def ask_over_wire(
     wire: WireServer, model: ModelClient, *tools: Tool, replies: Sequence[Reply], streamed: bool,
-    history: Sequence[Message] = (), question: str = "go", output: Any = None,
+    history: Sequence[Message] = (), question: str = "go", output: Any = None, **more: Any,
 ) -> Outcome:  # fmt: skip
-    """What comes of a question to an agent whose model's server plays these replies."""
+    """What comes of a question to an agent, made with `more`, whose model's server plays these replies."""
     wire.plays(*replies)
     agent = Agent(
         AgentDefinition(name="clerk", prompt="Be brief."), tools=tools, model=model, store=MemoryStore(),
-        secret=b"a secret of thirty-two bytes or more",
+        secret=b"a secret of thirty-two bytes or more", **more,
     )  # fmt: skip
     principal = Principal("u1", roles={"support"})
     emit = (lambda _: None) if streamed else None

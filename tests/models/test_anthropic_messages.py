@@ -50,10 +50,14 @@ async def hear(
     return await open_messages().answer(ask(tools=(GET_RATE,)), (lambda _: None) if streamed else None)
 
 
-async def send(wire: WireServer, open_messages: OpenMessages, transcript: Transcript) -> list[dict[str, Any]]:
+async def send(
+    wire: WireServer, open_messages: OpenMessages, transcript: Transcript, *, streamed: bool = False
+) -> list[dict[str, Any]]:
     """The messages that go over the wire for a history, checked against what the wire wants."""
-    wire.plays(whole(message([TEXT])))
-    await open_messages().answer(ask(*transcript))
+    body = message([TEXT])
+    wire.plays(events(as_message_stream(body), done=False) if streamed else whole(body))
+    await open_messages().answer(ask(*transcript), (lambda _: None) if streamed else None)
+    assert wire.last.get("stream", False) is streamed
     messages: list[dict[str, Any]] = wire.last["messages"]
     open_ids: list[str] = []
     assert messages[0]["role"] == "user"
@@ -237,14 +241,15 @@ async def test_all_results_of_a_turn_go_in_one_message(wire: WireServer, open_me
     }
 
 
+@both
 async def test_a_poisoned_call_from_another_provider_goes_out_as_an_object(
-    wire: WireServer, open_messages: OpenMessages
+    wire: WireServer, open_messages: OpenMessages, streamed: bool
 ) -> None:
     """C002, on the Messages side."""
     transcript = read_history(CASES["C002"]["input"]["messages"], "openai-chat@api.openai.com")
 
     for _ in range(2):
-        _, assistant, _ = await send(wire, open_messages, transcript)
+        _, assistant, _ = await send(wire, open_messages, transcript, streamed=streamed)
         assert assistant["content"] == [{"type": "tool_use", "id": "c1", "name": "get_rate", "input": {}}]
 
 
@@ -256,7 +261,7 @@ async def test_empty_and_stray_blocks_do_not_go_back(
     content = CASES["C059"]["input"]["messages"][1]["content"]
     answer = await hear(wire, open_messages, content, "tool_use", streamed=streamed)
 
-    _, assistant, _ = await send(wire, open_messages, as_history(answer, ToolResult("t1", "ok")))
+    _, assistant, _ = await send(wire, open_messages, as_history(answer, ToolResult("t1", "ok")), streamed=streamed)
 
     assert assistant["content"] == [{"type": "tool_use", "id": "t1", "name": "ping", "input": {}}]
 

@@ -56,10 +56,14 @@ async def hear(
     return await open_responses().answer(ask(tools=(GET_RATE,)), (lambda _: None) if streamed else None)
 
 
-async def send(wire: WireServer, open_responses: OpenResponses, transcript: Transcript) -> list[dict[str, Any]]:
+async def send(
+    wire: WireServer, open_responses: OpenResponses, transcript: Transcript, *, streamed: bool = False
+) -> list[dict[str, Any]]:
     """The items that go over the wire for a history, checked against what the wire wants."""
-    wire.plays(whole(response([WORDS])))
-    await open_responses().answer(ask(*transcript))
+    body = response([WORDS])
+    wire.plays(events(as_response_stream(body), done=False) if streamed else whole(body))
+    await open_responses().answer(ask(*transcript), (lambda _: None) if streamed else None)
+    assert wire.last.get("stream", False) is streamed
     items: list[dict[str, Any]] = wire.last["input"]
     calls = [item["call_id"] for item in items if item.get("type") == "function_call"]
     assert calls == [item["call_id"] for item in items if item.get("type") == "function_call_output"]
@@ -208,11 +212,14 @@ async def test_reasoning_does_not_go_to_another_provider(wire: WireServer, open_
     assert output["output"].startswith("ERROR: no result was recorded")
 
 
-async def test_a_poisoned_call_goes_back_as_an_object(wire: WireServer, open_responses: OpenResponses) -> None:
+@both
+async def test_a_poisoned_call_goes_back_as_an_object(
+    wire: WireServer, open_responses: OpenResponses, streamed: bool
+) -> None:
     """C002, on the Responses side."""
-    items = await send(wire, open_responses, read_history(CASES["C002"]["input"]["messages"]))
-
-    assert items[1]["arguments"] == "{}"
+    for _ in range(2):
+        items = await send(wire, open_responses, read_history(CASES["C002"]["input"]["messages"]), streamed=streamed)
+        assert items[1]["arguments"] == "{}"
 
 
 # ── what cannot be known ──────────────────────────────────────────────────────────────

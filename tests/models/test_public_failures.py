@@ -11,6 +11,7 @@ from placet.values.call import ToolCall, ToolResult
 from placet.values.message import AssistantMessage, ToolMessage, Transcript, UserMessage
 from tests.models.asking import GET_RATE, OpenChat, ask
 from tests.models.public_failures import CASES, check_history, ids_of, read_history
+from tests.models.runs import both
 from tests.models.wire import WireServer, as_stream, chunks, completion, events, whole
 
 KINDS = ("args-json", "stream-delta", "call-id", "tool-name", "history-pairing", "provider-quirk")
@@ -37,7 +38,7 @@ def sent_arguments(call: dict[str, Any]) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@both
 @pytest.mark.parametrize("case_id", MESSAGES)
 async def test_calls_are_heard_as_they_were_said(
     wire: WireServer, open_chat: OpenChat, case_id: str, streamed: bool
@@ -52,7 +53,7 @@ async def test_calls_are_heard_as_they_were_said(
     assert all((call.fault is None) == (case_id != "C037") for call in answer.calls), "only the cut one has a fault"
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@both
 @pytest.mark.parametrize("case_id", MESSAGES)
 async def test_no_call_bricks_the_conversation(
     wire: WireServer, open_chat: OpenChat, case_id: str, streamed: bool
@@ -71,7 +72,7 @@ async def test_no_call_bricks_the_conversation(
     assert contents == texts, "results are not swapped"
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@both
 async def test_a_call_cut_by_the_token_limit_cannot_be_known(
     wire: WireServer, open_chat: OpenChat, streamed: bool
 ) -> None:
@@ -81,7 +82,7 @@ async def test_a_call_cut_by_the_token_limit_cannot_be_known(
     assert "token limit" in (answer.calls[0].fault or "")
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@both
 @pytest.mark.parametrize("case_id", ["C091", "C092"])
 async def test_calls_are_calls_whatever_the_finish_reason_says(
     wire: WireServer, open_chat: OpenChat, case_id: str, streamed: bool
@@ -92,7 +93,7 @@ async def test_calls_are_calls_whatever_the_finish_reason_says(
     assert answer.calls[0].id
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@both
 @pytest.mark.parametrize("case_id", ["C060", "C061"])
 async def test_ids_are_made_unique(wire: WireServer, open_chat: OpenChat, case_id: str, streamed: bool) -> None:
     answer = await hear(wire, open_chat, CASES[case_id], streamed=streamed)
@@ -104,7 +105,7 @@ async def test_ids_are_made_unique(wire: WireServer, open_chat: OpenChat, case_i
     assert second.note
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@both
 async def test_ids_are_unique_in_the_whole_history(wire: WireServer, open_chat: OpenChat, streamed: bool) -> None:
     """C062: the next run makes the same ids again."""
     said = {"content": None, "tool_calls": [{"id": f"call_{n}_0", "function": {"name": "ping"}} for n in range(2)]}
@@ -181,20 +182,25 @@ async def test_a_call_that_is_only_said_again_is_one_call(wire: WireServer, open
 # ── histories ─────────────────────────────────────────────────────────────────────────
 
 
-async def send(wire: WireServer, open_chat: OpenChat, transcript: Transcript, **settings: Any) -> list[dict[str, Any]]:
+async def send(
+    wire: WireServer, open_chat: OpenChat, transcript: Transcript, *, streamed: bool = False, **settings: Any
+) -> list[dict[str, Any]]:
     """The messages that go over the wire for a history."""
-    wire.plays(whole(completion({"content": "done"})))
-    await open_chat(**settings).answer(ask(*transcript))
+    said = {"content": "done"}
+    wire.plays(events(chunks(as_stream(said))) if streamed else whole(completion(said)))
+    await open_chat(**settings).answer(ask(*transcript), (lambda _: None) if streamed else None)
+    assert wire.last.get("stream", False) is streamed
     messages: list[dict[str, Any]] = wire.last["messages"]
     return messages
 
 
-async def test_a_poisoned_call_goes_back_as_an_object(wire: WireServer, open_chat: OpenChat) -> None:
+@both
+async def test_a_poisoned_call_goes_back_as_an_object(wire: WireServer, open_chat: OpenChat, streamed: bool) -> None:
     """C002, on the Chat Completions side."""
     transcript = read_history(CASES["C002"]["input"]["messages"])
 
     for _ in range(2):
-        messages = await send(wire, open_chat, transcript)
+        messages = await send(wire, open_chat, transcript, streamed=streamed)
         check_history(messages)
 
     call = transcript[1]
@@ -202,17 +208,18 @@ async def test_a_poisoned_call_goes_back_as_an_object(wire: WireServer, open_cha
     assert call.calls[0].arguments == '{"city": "Os', "the transcript keeps what the model said"
 
 
-async def test_mistral_gets_ids_of_nine(wire: WireServer, open_chat: OpenChat) -> None:
+@both
+async def test_mistral_gets_ids_of_nine(wire: WireServer, open_chat: OpenChat, streamed: bool) -> None:
     """C065."""
     transcript = read_history(CASES["C065"]["input"]["messages"])
 
-    assistant, tool = await send(wire, open_chat, transcript, quirks="mistral")
+    assistant, tool = await send(wire, open_chat, transcript, streamed=streamed, quirks="mistral")
 
     call_id = assistant["tool_calls"][0]["id"]
     assert len(call_id) == 9
     assert call_id.isalnum()
     assert tool["tool_call_id"] == call_id
-    again, _ = await send(wire, open_chat, transcript, quirks="mistral")
+    again, _ = await send(wire, open_chat, transcript, streamed=streamed, quirks="mistral")
     assert again["tool_calls"][0]["id"] == call_id
 
 
@@ -238,6 +245,7 @@ async def test_a_run_that_was_stopped_after_its_results_can_be_asked_on(
     assert all(message.get("content") or message.get("tool_calls") for message in messages)
 
 
+@both
 @pytest.mark.parametrize(
     ("case_id", "quirks", "expected"),
     [
@@ -247,21 +255,24 @@ async def test_a_run_that_was_stopped_after_its_results_can_be_asked_on(
     ],
 )
 async def test_an_answer_without_words_is_sent_as_the_server_takes_it(
-    wire: WireServer, open_chat: OpenChat, case_id: str, quirks: str, expected: dict[str, object]
+    wire: WireServer, open_chat: OpenChat, case_id: str, quirks: str, expected: dict[str, object], streamed: bool
 ) -> None:
     transcript = read_history(CASES[case_id]["input"]["messages"])
 
-    assistant, _ = await send(wire, open_chat, transcript, quirks=quirks)
+    assistant, _ = await send(wire, open_chat, transcript, streamed=streamed, quirks=quirks)
 
     assert {key: value for key, value in assistant.items() if key == "content"} == expected
 
 
-async def test_a_trimmed_history_does_not_begin_with_a_result(wire: WireServer, open_chat: OpenChat) -> None:
+@both
+async def test_a_trimmed_history_does_not_begin_with_a_result(
+    wire: WireServer, open_chat: OpenChat, streamed: bool
+) -> None:
     """C084: whatever was cut away, what is left is whole."""
     transcript = read_history(CASES["C084"]["input"]["messages"])
 
     for keep in range(1, len(transcript) + 1):
-        messages = await send(wire, open_chat, transcript[-keep:])
+        messages = await send(wire, open_chat, transcript[-keep:], streamed=streamed)
         check_history(messages)
         assert messages[0]["role"] != "tool"
 

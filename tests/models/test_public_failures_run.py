@@ -8,10 +8,15 @@ from typing import Any
 
 import pytest
 
+from placet.runtime.sinks import ListSink
 from placet.tools.tool import tool
+from placet.values.audit import AuditKind
+from placet.values.limits import Budget
+from placet.values.outcome import Stopped
+from placet.values.run import StopReason
 from tests.models.dialects import CHAT, Dialect
 from tests.models.public_failures import CASES, ids_of
-from tests.models.runs import both, on_each_wire, results_over_wire
+from tests.models.runs import ask_over_wire, both, on_each_wire, results_over_wire
 from tests.models.wire import WireServer, chunks, events
 from tests.tools.cases import Built, build
 
@@ -112,3 +117,66 @@ async def test_no_unknown_tool_is_given_away(wire: WireServer, dialect: Dialect,
     assert is_error
     assert "get_wether" in text
     assert "get_weather" not in json.dumps(wire.last)
+
+
+NOTED = {
+    "C013": "unwrapped",
+    "C025": "end token",
+    "C066": "written as 'functions.get_rate'",
+    "C067": "written as 'default_api.get_rate'",
+    "C068": "written as 'default_api:get_rate'",
+}
+
+
+@both
+@on_each_wire
+@pytest.mark.parametrize("case_id", NOTED)
+async def test_the_audit_log_says_what_was_mended_and_names_the_tool_that_ran(
+    wire: WireServer, dialect: Dialect, case_id: str, streamed: bool
+) -> None:
+    choice, heard = CASES[case_id]["input"]["choice"], ListSink()
+    built = build_tool(CASES[case_id]["input"]["tools"][0])
+    first = dialect.says(choice["message"], choice["finish_reason"], streamed=streamed)
+    done = dialect.says("done", streamed=streamed)
+
+    await results_over_wire(wire, dialect, built.tool, replies=[first, done], streamed=streamed, audit=[heard])
+
+    (entry,) = [entry for entry in heard.entries if entry.kind is AuditKind.CALL]
+    assert (entry.tool, entry.decision) == ("get_rate", "allow")
+    assert NOTED[case_id] in json.loads(entry.body)["note"]
+
+
+@both
+@on_each_wire
+@pytest.mark.parametrize("case_id", ["C066", "C067", "C068"])
+async def test_a_prefix_opens_no_tool_that_is_hidden(
+    wire: WireServer, dialect: Dialect, case_id: str, streamed: bool
+) -> None:
+    """Roles are asked of the tool that would run, and what is hidden looks as if it did not exist."""
+    choice = CASES[case_id]["input"]["choice"]
+    built = build("def get_rate(city: str, days: int = 1) -> str", roles={"finance"})
+    first = dialect.says(choice["message"], choice["finish_reason"], streamed=streamed)
+    done = dialect.says("done", streamed=streamed)
+
+    ((text, is_error),) = await results_over_wire(wire, dialect, built.tool, replies=[first, done], streamed=streamed)
+
+    assert is_error
+    assert "there is no tool" in text
+    assert built.received == []
+
+
+@both
+@on_each_wire
+async def test_calls_of_tools_that_do_not_exist_use_up_the_budget(
+    wire: WireServer, dialect: Dialect, streamed: bool
+) -> None:
+    """C071: they count towards the limits, so a model that goes on making them comes to an end."""
+    choice = CASES["C071"]["input"]["choice"]
+    built, model = build_tool("def get_rate(city: str) -> float"), dialect.open(wire)
+    again = dialect.says(choice["message"], choice["finish_reason"], streamed=streamed)
+
+    outcome = await ask_over_wire(wire, model, built.tool, replies=[again], streamed=streamed, budget=Budget(calls=2))
+    await model.close()
+
+    assert isinstance(outcome, Stopped)
+    assert (outcome.reason, len(wire.requests)) == (StopReason.CALLS, 2)

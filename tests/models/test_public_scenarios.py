@@ -12,8 +12,9 @@ from placet.models.text_protocol import TextProtocolModel
 from placet.tools.tool import Tool, tool
 from placet.tools.toolset import Toolset
 from placet.values.message import Message
-from placet.values.outcome import Answer
+from placet.values.outcome import Answer, Stopped
 from placet.values.principal import EVERYONE
+from placet.values.run import StopReason
 from tests.models.dialects import CHAT, MESSAGES, Dialect
 from tests.models.public_failures import CASES, ids_of
 from tests.models.runs import ask_over_wire, both, on_each_wire, results_over_wire
@@ -85,6 +86,32 @@ async def test_one_that_fails_does_not_take_the_others_along(
 
 
 @both
+@on_each_wire
+async def test_leaving_from_outside_still_cancels(wire: WireServer, dialect: Dialect, streamed: bool) -> None:
+    """C079: a tool that raises the cancelling itself is one thing, whoever asked and goes away another."""
+    began = asyncio.Event()
+
+    @tool(effect="read", roles={EVERYONE}, name="waits")
+    async def waits() -> str:
+        """Wait."""
+        began.set()
+        await asyncio.sleep(60)
+        return "late"
+
+    model = dialect.open(wire)
+    replies = calling(dialect, call("c1", "cancels"), call("c2", "waits"), streamed=streamed)
+    task = asyncio.create_task(ask_over_wire(wire, model, cancels, waits, replies=replies, streamed=streamed))
+    await began.wait()
+
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 5)
+    await model.close()
+    assert len(wire.requests) == 1
+
+
+@both
 async def test_a_call_that_is_not_valid_and_one_that_is_are_answered_together(wire: WireServer, streamed: bool) -> None:
     """C081."""
     user = build("def User(name: Annotated[str, Field(min_length=1)]) -> str")
@@ -102,17 +129,36 @@ async def test_a_call_that_is_not_valid_and_one_that_is_are_answered_together(wi
 
 
 @pytest.mark.parametrize("value", ["''", "None", "' \\n'", "[]", "{}"])
+@both
 @on_each_wire
-async def test_no_result_is_empty_on_the_wire(wire: WireServer, dialect: Dialect, value: str) -> None:
+async def test_no_result_is_empty_on_the_wire(wire: WireServer, dialect: Dialect, value: str, streamed: bool) -> None:
     """C086."""
     built = build(f"def ping() -> Any:\n    return {value}")
 
     ((text, is_error),) = await results_over_wire(
-        wire, dialect, built.tool, replies=calling(dialect, call("c1", "ping"), streamed=False), streamed=False
+        wire, dialect, built.tool, replies=calling(dialect, call("c1", "ping"), streamed=streamed), streamed=streamed
     )
 
     assert text.strip()
     assert not is_error
+
+
+@both
+@pytest.mark.parametrize("dialect", [CHAT, MESSAGES], ids=lambda dialect: dialect.name)
+async def test_announced_calls_that_do_not_come_end_the_run_and_are_not_asked_for_ever(
+    wire: WireServer, dialect: Dialect, streamed: bool
+) -> None:
+    """C053. Responses announces no calls: it sends them or it does not."""
+    delta = CASES["C053"]["input"]["chunks"][0]["delta"]
+    model = dialect.open(wire)
+
+    outcome = await ask_over_wire(
+        wire, model, replies=[dialect.says(delta, "tool_calls", streamed=streamed)], streamed=streamed
+    )
+    await model.close()
+
+    assert isinstance(outcome, Stopped)
+    assert (outcome.reason, len(wire.requests)) == (StopReason.MODEL, 1)
 
 
 @both

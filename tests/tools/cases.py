@@ -81,7 +81,8 @@ def define(source: str, received: list[dict[str, Any]] | None = None) -> Callabl
 def build(source: str, **options: Any) -> Built:
     """A read tool of a case's signature."""
     received: list[dict[str, Any]] = []
-    made = tool(effect="read", roles={EVERYONE}, description="Do it.", **options)(define(source, received))
+    options = {"roles": {EVERYONE}, "description": "Do it.", **options}
+    made = tool(effect="read", **options)(define(source, received))
     return Built(made, received)
 
 
