@@ -147,13 +147,18 @@ class PostgresStore:
     def open_run(self, run: StoredRun, lease: Lease) -> None:
         """Queue a new run, owned by its lease. A run of this id that exists stays as it is."""
         self._runs_queued = self._now().writer.queue(
-            Operation(apply=lambda state: state.open_run(run, lease), runs=(run.id,))
+            Operation(apply=lambda state: state.open_run(run, lease), runs=(run.id,), opens=run.id, can_be_guessed=True)
         )
 
     def journal(self, lease: Lease, entry: str) -> None:
         """Queue what has happened in a run; dropped when the lease no longer holds."""
         self._runs_queued = self._now().writer.queue(
-            Operation(apply=lambda state: state.add_to_journal(lease, entry), runs=(lease.run_id,))
+            Operation(
+                apply=lambda state: state.add_to_journal(lease, entry),
+                runs=(lease.run_id,),
+                lease=lease,
+                can_be_guessed=True,
+            )
         )
 
     async def suspend_run(
@@ -191,7 +196,12 @@ class PostgresStore:
             StoreError: Nothing was stored.
         """
         await self._now().writer.submit(
-            Operation(apply=lambda state: state.close_run(lease, status, snapshot, entries, at), runs=(lease.run_id,))
+            Operation(
+                apply=lambda state: state.close_run(lease, status, snapshot, entries, at),
+                runs=(lease.run_id,),
+                lease=lease,
+                can_be_guessed=True,
+            )
         )
 
     async def claim_run(self, run_id: str, owner: str, at: datetime, ttl: timedelta) -> tuple[Lease, StoredRun] | None:
@@ -306,25 +316,24 @@ class PostgresStore:
 
     # ── effects and limits ────────────────────────────────────────────────────────────
 
-    async def claim(self, claim: Claim) -> ClaimAnswer:
+    def claim(self, claim: Claim) -> Awaitable[ClaimAnswer]:
         """Take all that a call needs, or nothing.
 
         Raises:
             StoreError: Nothing was taken.
         """
-        answer: ClaimAnswer = await self._now().writer.submit(
-            Operation(apply=lambda state: state.claim(claim), claim=claim)
+        return self._now().writer.submit(
+            Operation(apply=lambda state: state.claim(claim), claim=claim, lease=claim.lease, can_be_guessed=True)
         )
-        return answer
 
-    async def settle(self, key: str, state: EffectState, result: str | None, entry: AuditEntry) -> None:
+    def settle(self, key: str, state: EffectState, result: str | None, entry: AuditEntry) -> Awaitable[None]:
         """Store how an effect ended, with its record.
 
         Raises:
             StoreError: There is no such effect, or the state is no end; nothing was stored.
         """
-        await self._now().writer.submit(
-            Operation(apply=lambda now: now.settle(key, state, result, entry), effects=(key,))
+        return self._now().writer.submit(
+            Operation(apply=lambda now: now.settle(key, state, result, entry), effects=(key,), can_be_guessed=True)
         )
 
     @property
@@ -433,7 +442,7 @@ class PostgresStore:
             StoreError: Its attributes are no JSON, or the store is not open.
         """
         row = principal_row(principal)
-        self._principals_queued = self._now().writer.queue(Operation(principal=row))
+        self._principals_queued = self._now().writer.queue(Operation(principal=row, can_be_guessed=True))
 
     async def find_principal(self, principal_id: str) -> Principal | None:
         """Return what was last said of a principal, or None.

@@ -5,7 +5,7 @@ and commit. The verbs themselves are those of `State`, the same as in memory.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
@@ -33,12 +33,14 @@ from placet.stores.rows import (
 )
 from placet.stores.state import State
 from placet.values.approval import ApprovalRequest
-from placet.values.audit import AuditEntry, microseconds
-from placet.values.effect import Claim, Claimed, EffectRecord, Take
+from placet.values.audit import microseconds
+from placet.values.effect import Claim, Claimed, EffectRecord, Lease, Take
 from placet.values.run import RunStatus
 
-_LOAD: Final = "SELECT kind, item::text FROM placet.load(%s::json, %s::json, %s::json, %s::json, %s::json, %s::json)"
-_STORE: Final = f"SELECT placet.store({', '.join(['%s::json'] * 11)})".encode()
+JSON: Final = "nullif(%s, '')::json"
+"""How JSON that may be left out is passed: always as a text, so that a statement is prepared once."""
+_LOAD: Final = f"SELECT kind, item::text FROM placet.load({', '.join([JSON] * 6)})".encode()  # noqa: S608 - our own words
+_STORE: Final = f"SELECT placet.store({', '.join([JSON] * 11)})".encode()
 
 _RUN_NAMES: Final[tuple[str, ...]] = (
     "id", "agent", "principal_id", "status", "parent", "owner", "fence", "lease_until", "created_at", "updated_at",
@@ -62,6 +64,9 @@ class Operation:
         effects: Keys of effects.
         claim: The claim that it makes, whose effect, approval, lease and windows are loaded too.
         principal: The row of a principal that it states.
+        lease: The lease that must hold for it, or None.
+        opens: The id of the run that it opens, or empty.
+        can_be_guessed: Whether what it finds follows from the rest of this.
     """
 
     apply: Callable[[State], Any] = lambda _: None
@@ -70,6 +75,9 @@ class Operation:
     effects: tuple[str, ...] = ()
     claim: Claim | None = None
     principal: tuple[str, str, str] | None = None
+    lease: Lease | None = None
+    opens: str = ""
+    can_be_guessed: bool = False
 
 
 @dataclass(slots=True)
@@ -114,7 +122,7 @@ class Batch:
     def answered(self, operation: Operation, answer: object) -> None:
         """Note what a claim has taken."""
         claim = operation.claim
-        if claim is None or answer != Claimed():
+        if claim is None or not isinstance(answer, Claimed):
             return
         now = microseconds(claim.at)
         if claim.effect is not None:
@@ -123,7 +131,8 @@ class Batch:
             place = (*_window(take), now)
             self.taken[place] = self.taken.get(place, 0) + millionths(take.amount)
 
-    def _locks(self) -> list[int]:
+    def locks(self) -> list[int]:
+        """Return the keys of the locks under which all of this is looked at."""
         return lock_keys(
             (
                 *(f"run {run_id}" for run_id in self.runs),
@@ -135,12 +144,15 @@ class Batch:
             )
         )
 
+    def alike(self) -> "Records":
+        """Return what no effect in doubt may be like, as the database is told it."""
+        return [_named(("principal_id", "tool", "digest"), like) for like in self.like]
+
     async def load(self, connection: Connection) -> "Question":
         """Send the question what all of this is, once it is locked; it is answered when the pipeline ends."""
-        alike = [_named(("principal_id", "tool", "digest"), like) for like in self.like]
         windows = [{"key": key, "per": per, "since": since} for (key, per), since in self.windows.items()]
-        values = (self._locks(), list(self.runs), list(self.approvals), list(self.effects), alike, windows)
-        return Question(await connection.execute(_LOAD, [_encode(value) if value else None for value in values]))
+        values = (self.locks(), list(self.runs), list(self.approvals), list(self.effects), self.alike(), windows)
+        return Question(await connection.execute(_LOAD, encoded(values)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +176,15 @@ class Question:
                     request = read_approval(row)
                     state.approvals[request.id] = request
                 case "effect":
-                    _put_effect(state, read_effect(row))
+                    put_effect(state, read_effect(row))
                 case _:
                     key, per, at, amount = row
                     state.windows.put(key, length(per), moment(at), Decimal(amount) / MILLION)
         return Before(dict(state.runs), dict(state.approvals), dict(state.effects))
 
 
-def _put_effect(state: State, effect: EffectRecord) -> None:
+def put_effect(state: State, effect: EffectRecord) -> None:
+    """Put an effect into a state."""
     state.effects[effect.key] = effect
     if effect.state in IN_DOUBT:
         state.in_doubt.setdefault((effect.principal_id, effect.tool, effect.digest), set()).add(effect.key)
@@ -191,14 +204,24 @@ Records: TypeAlias = Sequence[Mapping[str, Any]]
 
 async def store_records(connection: Connection, records: Records) -> None:
     """Store records alone, in one statement."""
-    await connection.execute(_STORE, (*[None] * 10, _encode(records)))
+    await connection.execute(_STORE, (*[""] * 10, _encode(records)))
 
 
 async def store(connection: Connection, batch: Batch, before: Before, state: State, records: Records) -> None:
     """Send all that has changed, in one statement."""
+    await connection.execute(_STORE, encoded(changes(batch, before, state, records)))
+
+
+def encoded(values: Sequence[Sequence[Any]]) -> list[str]:
+    """Return values as they are passed, each for a `JSON`."""
+    return [_encode(value) if value else "" for value in values]
+
+
+def changes(batch: Batch, before: Before, state: State, records: Records) -> Sequence[Sequence[Any]]:
+    """Return all that has changed, as `placet.store` takes it."""
     taken = [_named(("key", "per", "at", "amount"), (*place, n)) for place, n in batch.taken.items()]
     principals = [_named(("id", "roles", "attributes"), row) for row in batch.principals.values()]
-    changes = (
+    return (
         *_changed_runs(before, state),
         *_changed_approvals(before, state),
         *_changed_effects(batch, before, state),
@@ -206,7 +229,6 @@ async def store(connection: Connection, batch: Batch, before: Before, state: Sta
         principals,
         records,
     )
-    await connection.execute(_STORE, [_encode(change) if change else None for change in changes])
 
 
 def _changed_runs(before: Before, state: State) -> tuple[Records, Records, Records, Records]:
@@ -230,27 +252,22 @@ def _changed_approvals(before: Before, state: State) -> tuple[Records, Records]:
 
 
 def _changed_effects(batch: Batch, before: Before, state: State) -> tuple[Records, Records]:
-    changed = [
-        (
-            effect.key, effect.principal_id, effect.tool, effect.digest, effect.run_id, effect.state.value,
-            microseconds(effect.deadline), effect.result, effect.approval_id, batch.began.get(key),
-        )
-        for key, effect in state.effects.items()
-        if before.effects.get(key) is not effect
-    ]  # fmt: skip
-    rows = [_named(_EFFECT_NAMES, row) for row in changed]
-    return [row for row in rows if row["key"] not in before.effects], [
-        row for row in rows if row["key"] in before.effects
-    ]
+    new: list[Mapping[str, Any]] = []
+    old: list[Mapping[str, Any]] = []
+    for key, effect in state.effects.items():
+        known = before.effects.get(key)
+        if known is not effect:
+            row = (
+                key, effect.principal_id, effect.tool, effect.digest, effect.run_id, effect.state._value_,
+                microseconds(effect.deadline), effect.result, effect.approval_id, batch.began.get(key),
+            )  # fmt: skip
+            (new if known is None else old).append(dict(zip(_EFFECT_NAMES, row, strict=True)))
+    return new, old
 
 
-def record_row(writer: str, sequence: int, entry: AuditEntry, mark: str) -> Mapping[str, Any]:
-    """Return a record as a row of the audit log."""
-    row = (
-        writer, sequence, microseconds(entry.at), entry.kind.value, entry.run_id, entry.call_key, entry.principal_id,
-        entry.tool, entry.decision, entry.rule, entry.body, mark,
-    )  # fmt: skip
-    return _named(_RECORD_NAMES, row)
+def named_records(rows: Iterable[Sequence[Any]]) -> Records:
+    """Return rows of `AUDIT_COLUMNS` as the database is told them."""
+    return [dict(zip(_RECORD_NAMES, row, strict=True)) for row in rows]
 
 
 def _run_row(run: StoredRun) -> Mapping[str, Any]:

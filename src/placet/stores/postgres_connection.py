@@ -24,8 +24,11 @@ _LOCK: Final = "SELECT pg_advisory_xact_lock(key) FROM unnest(%b::bigint[]) AS k
 _IS_KNOWN: Final = "SELECT count(*) FROM pg_tables WHERE schemaname = 'placet' AND tablename = 'schema_version'"
 _CONFIGURE: Final = """
     SELECT set_config('lock_timeout', '10s', false), set_config('idle_in_transaction_session_timeout', '10s', false),
-           set_config('client_encoding', 'UTF8', false)
+           set_config('client_encoding', 'UTF8', false),
+           set_config('default_transaction_isolation', 'read committed', false),
+           set_config('default_transaction_read_only', 'off', false)
 """
+"""Statements that are transactions of their own look at what stands once their locks are held, too."""
 
 
 def make_pool(url: str, size: int) -> Pool:

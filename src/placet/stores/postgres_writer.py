@@ -6,7 +6,7 @@ look at rows which they cannot name beforehand (decisions, takeovers) have a tra
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 from psycopg import OperationalError
@@ -15,13 +15,14 @@ from psycopg_pool import PoolTimeout
 
 from placet.errors import PlacetError, StoreError
 from placet.ports import AuditHead
-from placet.stores.chain import Chain, writer_entry
+from placet.stores.chain import Chain
 from placet.stores.postgres_alone import AGAIN
-from placet.stores.postgres_batch import Batch, Before, Operation, record_row, store, store_records
+from placet.stores.postgres_batch import Batch, Before, Operation, Records, named_records, store, store_records
 from placet.stores.postgres_connection import Connection, Pool
-from placet.stores.rows import storable
+from placet.stores.postgres_guess import guess_at, remember, store_as_guessed
 from placet.stores.state import State
 from placet.values.audit import START, AuditEntry
+from placet.values.effect import EffectRecord
 
 LARGEST_BATCH: Final = 256
 """Verbs and records in one transaction, so that its locks fit into the server's table of locks."""
@@ -95,13 +96,13 @@ class _DoubtError(Exception):
     Args:
         message: What the driver said.
         place: Sequence and seal of the last record that was sent, or None when there was none.
-        is_records: Whether nothing but records was sent, so that their places guard against twice.
+        is_guarded: Whether it was one statement with records, whose places guard against twice.
     """
 
-    def __init__(self, message: str, *, place: tuple[int, str] | None, is_records: bool) -> None:
+    def __init__(self, message: str, *, place: tuple[int, str] | None, is_guarded: bool) -> None:
         super().__init__(message)
         self.place = place
-        self.is_records = is_records
+        self.is_guarded = is_guarded
 
 
 class PostgresWriter:
@@ -119,6 +120,7 @@ class PostgresWriter:
         self._chain = chain
         self._frontier = frontier
         self._is_chain_known = True
+        self._known: dict[str, EffectRecord] = {}
         self._pending: list[Item] = []
         self._taken = 0
         self._done = 0
@@ -248,11 +250,11 @@ class PostgresWriter:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 async with self._pool.connection() as connection:
-                    await self._transact(connection, items)
+                    await self._transact(connection, items, may_guess=attempt == 1)
             except _DoubtError as doubt:
                 if await self._stands(doubt):
                     return
-                if attempt == _ATTEMPTS or not doubt.is_records:
+                if attempt == _ATTEMPTS or not doubt.is_guarded:
                     raise
             except OperationalError as error:
                 if attempt == _ATTEMPTS or error.sqlstate not in AGAIN:
@@ -262,11 +264,13 @@ class PostgresWriter:
 
     async def _stands(self, doubt: _DoubtError) -> bool:
         """Return whether what was sent is there: its last record tells."""
+        # What has cut one connection may have cut them all.
+        await self._pool.check()
         async with self._pool.connection() as connection:
             await self._find_place(connection)
         return doubt.place is not None and doubt.place == (self._chain.sequence, self._chain.last)
 
-    async def _transact(self, connection: Connection, items: Sequence[Item]) -> None:
+    async def _transact(self, connection: Connection, items: Sequence[Item], *, may_guess: bool) -> None:
         if not self._is_chain_known:
             await self._find_place(connection)
         entries: list[AuditEntry] = []
@@ -276,23 +280,48 @@ class PostgresWriter:
             await first.run_alone(connection, entries.append)
             await self._commit(connection, entries)
             return
+        operations = [operation for operation in map(_operation_in, items) if operation is not None]
+        if may_guess and operations and await self._store_as_guessed(connection, items, operations):
+            return
         batch, state = Batch(), State(entries.append)
-        before = await self._load(connection, items, batch, state)
+        for operation in operations:
+            batch.add(operation)
+        before = await _load(connection, batch, state)
         _apply(items, batch, state, entries)
         await self._commit(connection, entries, None if before is None else (batch, before, state))
+        remember(self._known, state)
 
-    async def _load(self, connection: Connection, items: Sequence[Item], batch: Batch, state: State) -> Before | None:
-        """Begin, lock and load; nothing of it when the items are records alone."""
-        for item in items:
-            operation = item.work if isinstance(item, Verb) else item
-            if isinstance(operation, Operation):
-                batch.add(operation)
-        if batch.is_empty:
-            return None
-        async with connection.pipeline():
-            await connection.execute(_BEGIN)
-            question = await batch.load(connection)
-        return await question.fill(state)
+    async def _store_as_guessed(
+        self, connection: Connection, items: Sequence[Item], operations: Sequence[Operation]
+    ) -> bool:
+        """Return whether all of it was stored in one statement; if not, nothing was, and the batch looks first."""
+        entries: list[AuditEntry] = []
+        batch, state = Batch(), State(entries.append)
+        for operation in operations:
+            batch.add(operation)
+        guess = guess_at(operations, self._known, batch)
+        if guess is None:
+            return False
+        before = guess.fill(state)
+        _apply(items, batch, state, entries)
+        if not entries:
+            # Nothing would tell after a lost answer whether it stands.
+            return False
+        sequence, last = self._chain.sequence, self._chain.last
+        records = self._seal(entries)
+        try:
+            stored = await store_as_guessed(connection, guess, batch, before, state, records)
+        except BaseException as error:
+            self._is_chain_known = False
+            if isinstance(error, Exception) and connection.broken:
+                place = (self._chain.sequence, self._chain.last)
+                raise _DoubtError(str(error), place=place, is_guarded=True) from error
+            raise
+        if stored:
+            remember(self._known, state)
+        else:
+            self._chain.sequence, self._chain.last = sequence, last
+        return stored
 
     async def _commit(
         self, connection: Connection, entries: Sequence[AuditEntry], changed: tuple[Batch, Before, State] | None = None
@@ -314,25 +343,32 @@ class PostgresWriter:
             self._is_chain_known = False
             if isinstance(error, Exception) and connection.broken:
                 place = (self._chain.sequence, self._chain.last) if records else None
-                raise _DoubtError(str(error), place=place, is_records=is_records) from error
+                raise _DoubtError(str(error), place=place, is_guarded=is_records) from error
             raise
 
-    def _seal(self, entries: Sequence[AuditEntry]) -> Sequence[Mapping[str, Any]]:
-        chain = self._chain
-        placed = [storable(entry) for entry in entries]
-        if placed and not chain.sequence:
-            placed.insert(0, writer_entry(placed[0].at, self._frontier))
-        rows: list[Mapping[str, Any]] = []
-        for entry in placed:
-            mark = chain.place(entry)
-            rows.append(record_row(chain.writer, chain.sequence, entry, mark))
-        return rows
+    def _seal(self, entries: Sequence[AuditEntry]) -> Records:
+        return named_records(self._chain.rows(entries, self._frontier))
 
     async def _find_place(self, connection: Connection) -> None:
         """Look where the chain ends, after a commit of which nobody knows."""
         row = await (await connection.execute(_LAST_OF_CHAIN, (self._chain.writer,))).fetchone()
         self._chain.sequence, self._chain.last = row or (0, START)
         self._is_chain_known = True
+
+
+async def _load(connection: Connection, batch: Batch, state: State) -> Before | None:
+    """Begin, lock and load; nothing of it when the items are records alone."""
+    if batch.is_empty:
+        return None
+    async with connection.pipeline():
+        await connection.execute(_BEGIN)
+        question = await batch.load(connection)
+    return await question.fill(state)
+
+
+def _operation_in(item: Item) -> Operation | None:
+    work = item.work if isinstance(item, Verb) else item
+    return work if isinstance(work, Operation) else None
 
 
 def _apply(items: Sequence[Item], batch: Batch, state: State, entries: list[AuditEntry]) -> None:

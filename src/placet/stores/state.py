@@ -257,7 +257,8 @@ class State:
     def _take(self, claim: Claim) -> None:
         effect = claim.effect
         if effect is not None:
-            self.effects[effect.key] = replace(effect, state=EffectState.RUNNING)
+            running = effect if effect.state is EffectState.RUNNING else replace(effect, state=EffectState.RUNNING)
+            self.effects[effect.key] = running
             self.in_doubt.setdefault((effect.principal_id, effect.tool, effect.digest), set()).add(effect.key)
         if claim.approval_id is not None:
             request = self.approvals[claim.approval_id]
@@ -276,7 +277,11 @@ class State:
         if effect is None or state is EffectState.RUNNING:
             raise StoreError(f"the effect {key!r} cannot be settled as {state!r}: no such effect, or no such end")
         if effect.state in IN_DOUBT:
-            self.effects[key] = replace(effect, state=state, result=result)
+            self.effects[key] = EffectRecord(
+                key=key, principal_id=effect.principal_id, tool=effect.tool, digest=effect.digest,
+                run_id=effect.run_id, state=state, deadline=effect.deadline, result=result,
+                approval_id=effect.approval_id,
+            )  # fmt: skip
             if state not in IN_DOUBT:
                 self.in_doubt[effect.principal_id, effect.tool, effect.digest].discard(key)
         self.record(entry)
