@@ -13,7 +13,7 @@ from placet.tools.tool import tool
 from placet.values.approval import Approval, Preview
 from placet.values.audit import AuditKind
 from placet.values.call import ToolResult
-from placet.values.event import CallWaiting
+from placet.values.event import CallStarted, CallWaiting, RunEnded
 from placet.values.outcome import Answer, Waiting
 from placet.wiring import Agent
 from tests.runtime.conftest import BOSS, CLERK, OTHER_CLERK, TOOLS, MakeAgent
@@ -225,3 +225,18 @@ async def test_who_waits_for_anothers_yes_is_told_no_redacted_argument(make_agen
     asked = [event.approval for event in told if isinstance(event, CallWaiting)]
     shown = [*waiting.approvals, *later.approvals, *asked]
     assert [pending.arguments for pending in shown] == [{"address": "[redacted]", "order": 4}] * 3
+
+
+async def test_who_watches_is_told_no_redacted_argument(make_agent: MakeAgent) -> None:
+    @tool(effect="read", roles={"support"}, redact={"address"}, progress="looking at {address}, order {order}…")
+    async def find_route(address: str, order: int) -> str:
+        """Find the way."""
+        return "left, then right"
+
+    model = ScriptedModel().calls("find_route", address=HOME, order=4).says("ok")
+    agent = make_agent(model, tools=[find_route])
+    events = [event async for event in agent.stream("Where?", principal=CLERK)]
+
+    (started,) = [event for event in events if isinstance(event, CallStarted)]
+    assert started.sentence == "looking at [redacted], order 4…"
+    assert [event for event in events if HOME in repr(event) and not isinstance(event, RunEnded)] == []

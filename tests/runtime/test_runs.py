@@ -228,3 +228,16 @@ async def test_who_is_not_known_any_more_is_asked_for_no_more(make_agent: MakeAg
     assert isinstance(outcome, Stopped)
     assert outcome.reason is StopReason.REFUSAL
     assert len(model.requests) == 1
+
+
+async def test_a_model_has_a_timeout_of_its_own(make_agent: MakeAgent) -> None:
+    async def hang(_: ModelRequest) -> ModelAnswer:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    impatient = AgentDefinition(name="office", model_timeout=timedelta(seconds=0.05))
+    async with asyncio.timeout(2):
+        outcome = await make_agent(ScriptedModel().does(hang), definition=impatient).ask("Hi", principal=CLERK)
+
+    assert isinstance(outcome, Stopped)
+    assert outcome.reason is StopReason.MODEL
