@@ -1,6 +1,7 @@
 """How long a server asks to wait: waited where there is time, said at once where there is none; on each wire."""
 
 import asyncio
+import gc
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -16,7 +17,7 @@ from placet.values.principal import Principal
 from placet.values.run import StopReason
 from placet.wiring import Agent
 from tests.models.asking import ask
-from tests.models.dialects import Dialect
+from tests.models.dialects import Client, Dialect
 from tests.models.runs import both, on_each_wire
 from tests.models.wire import Reply, WireServer, whole
 
@@ -158,3 +159,17 @@ def test_a_date_is_a_wait_until_then() -> None:
 
     assert asked is not None
     assert timedelta(seconds=590) < asked <= timedelta(seconds=600)
+
+
+@on_each_wire
+async def test_a_client_that_is_forgotten_closes_its_connections(wire: WireServer, dialect: Dialect) -> None:
+    """As the SDKs' own do; a connection left open would be a warning here, and so an error."""
+    wire.plays(dialect.says("hi", streamed=False))
+    client: Client | None = dialect.open(wire)
+    assert client is not None
+    await client.answer(ask())
+
+    client = None
+    gc.collect()
+
+    await asyncio.wait_for(wire.dropped.wait(), 5)

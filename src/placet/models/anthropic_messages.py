@@ -20,7 +20,7 @@ from placet.models.messages_history import MessagesHistory
 from placet.models.messages_reader import MessagesReader
 from placet.models.offers import Offer, OutputForms, describe_output, offer_tools
 from placet.models.own_state import NOBODY, ask_with_state
-from placet.models.retry_after import HOOKS
+from placet.models.retry_after import hooked_client
 from placet.models.settings import check_settings
 from placet.ports import ModelAnswer, ModelRequest, OnText
 from placet.tools.provider_schema import Strictness
@@ -89,7 +89,7 @@ class AnthropicMessages:
                 base_url=base_url or os.environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com",
                 max_retries=max_retries,
                 default_headers=headers,
-                http_client=DefaultAsyncHttpxClient(event_hooks=HOOKS),
+                http_client=hooked_client(DefaultAsyncHttpxClient),
                 open_telemetry=False,  # placet has spans of its own, which redact
             )
 

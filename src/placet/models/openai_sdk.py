@@ -8,7 +8,7 @@ from openai import APIStatusError, AsyncOpenAI, AsyncStream, DefaultAsyncHttpxCl
 
 from placet.errors import ConfigurationError
 from placet.models.connection import NO_KEY, Connection, Sdk, check_key
-from placet.models.retry_after import HOOKS
+from placet.models.retry_after import hooked_client
 
 
 def connect_openai(
@@ -39,7 +39,7 @@ def connect_openai(
             base_url=base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1",
             max_retries=max_retries,
             default_headers=extra,
-            http_client=DefaultAsyncHttpxClient(event_hooks=HOOKS),
+            http_client=hooked_client(DefaultAsyncHttpxClient),
         )
 
     sdk = Sdk(

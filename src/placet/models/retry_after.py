@@ -50,5 +50,25 @@ async def refuse_long_waits(response: httpx2.Response) -> None:
         response.headers["x-should-retry"] = "false"
 
 
-HOOKS: Final = {"response": [refuse_long_waits]}
-"""For the HTTP client of an SDK."""
+def hooked_client(kind: type[httpx2.AsyncClient]) -> httpx2.AsyncClient:
+    """Return an HTTP client of an SDK's own kind that refuses long waits.
+
+    It is closed when nobody has it any more, as the one is that the SDK makes for itself.
+    """
+    made = type("HookedClient", (kind,), {"__del__": _close_forgotten})
+    client: httpx2.AsyncClient = made(event_hooks={"response": [refuse_long_waits]})
+    return client
+
+
+_CLOSING: Final = set["asyncio.Task[None]"]()
+
+
+def _close_forgotten(client: httpx2.AsyncClient) -> None:
+    try:
+        if client.is_closed:
+            return
+        task = asyncio.get_running_loop().create_task(client.aclose())
+    except (AttributeError, RuntimeError):  # never made, or no loop is left in which it could be closed
+        return
+    _CLOSING.add(task)
+    task.add_done_callback(_CLOSING.discard)
