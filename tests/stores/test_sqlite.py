@@ -20,7 +20,7 @@ import pytest
 
 from placet.errors import ConfigurationError, StoreError, StoreVersionError
 from placet.stores.sqlite import SqliteStore
-from placet.stores.sqlite_writer import CHECKPOINT_AFTER, SqliteWriter
+from placet.stores.sqlite_writer import AT_ONCE, CHECKPOINT_AFTER, SqliteWriter
 from placet.testing.store_samples import (
     NOW,
     a_claim,
@@ -187,6 +187,32 @@ async def test_appends_of_one_tick_share_one_commit_on_the_loops_thread(store: S
     await asyncio.gather(*(store.append(an_entry()) for _ in range(50)))
 
     assert trace.threads("COMMIT") == [threading.get_ident()]
+
+
+async def test_many_verbs_at_once_do_not_hold_the_loop_and_keep_their_order(store: SqliteStore) -> None:
+    await store.append(an_entry())
+    trace = Trace(store)
+    turns: list[int] = []
+    words = [str(number) for number in range(2 * AT_ONCE)]
+    appends = [asyncio.ensure_future(store.append(an_entry(decision=word))) for word in words]
+    while not appends[-1].done():
+        turns.append(len(trace.threads("COMMIT")))
+        await asyncio.sleep(0)
+    await asyncio.gather(*appends)
+
+    # An append is a record and the verb that waits for it.
+    assert trace.threads("COMMIT") == [threading.get_ident()] * 4
+    assert {1, 2, 3} <= set(turns)
+    assert [entry.decision for entry in await entries_of(store)][1:] == words
+
+
+async def test_what_is_appended_together_is_not_cut(store: SqliteStore) -> None:
+    await store.append(an_entry())
+    trace = Trace(store)
+    await asyncio.gather(*(store.append(*[an_entry()] * (AT_ONCE - 10)) for _ in range(3)))
+
+    assert len(trace.threads("COMMIT")) == 2
+    assert len(await entries_of(store)) == 1 + 3 * (AT_ONCE - 10)
 
 
 async def test_the_first_commit_which_syncs_the_header_of_the_wal_is_the_threads(store: SqliteStore) -> None:

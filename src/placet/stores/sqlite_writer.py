@@ -1,7 +1,7 @@
 """The one writer of a store object: batches per tick, and a thread for what must reach the disk.
 
-What was asked for in one tick of the event loop is one batch, in order, and one transaction. It
-is committed on the loop's own thread, when nobody is in the way: WAL with `synchronous=NORMAL`
+What was asked for in one tick of the event loop is one batch, in order, and one transaction; a very
+large one is cut. It is committed on the loop's own thread, when nobody is in the way: WAL with `synchronous=NORMAL`
 syncs nothing then. What must survive a power cut is answered when the writer thread has synced
 the WAL after that commit, and many such verbs share one sync; the loop goes on committing
 meanwhile. That is what `synchronous=FULL` does, but for one thing: other connections see the
@@ -27,6 +27,9 @@ from placet.stores.sqlite_audit import find_frontier
 from placet.stores.sqlite_connection import PATIENCE, JournalFile, connect, patiently
 from placet.stores.sqlite_transaction import Transaction
 from placet.values.audit import AuditEntry
+
+AT_ONCE: Final = 128
+"""Verbs and records in one commit on the loop's thread, which holds it for some milliseconds at most."""
 
 CHECKPOINT_AFTER: Final = 300
 """Commits after which the thread checkpoints: about 1,000 pages of the WAL."""
@@ -130,7 +133,6 @@ class SqliteWriter:
         self._jobs: queue.SimpleQueue[_Batch | _Job] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="placet-sqlite", daemon=True)
         self._pending: list[Item] = []
-        self._durable: list[Verb] = []
         # The first commit syncs the header of a new WAL, even under `synchronous=NORMAL`.
         self._for_thread = True
         self._scheduled: asyncio.AbstractEventLoop | None = None
@@ -178,10 +180,7 @@ class SqliteWriter:
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
-        verb = Verb(work, arguments, future, durable=durable)
-        self._pending.append(verb)
-        if durable:
-            self._durable.append(verb)
+        self._pending.append(Verb(work, arguments, future, durable=durable))
         if takes_long:
             self._for_thread = True
         if self._scheduled is not loop:
@@ -202,34 +201,51 @@ class SqliteWriter:
             await asyncio.to_thread(self._thread.join)
 
     def _flush(self, loop: asyncio.AbstractEventLoop) -> None:
-        items, self._pending = self._pending, []
-        durable, self._durable = self._durable, []
-        for_thread, self._for_thread = self._for_thread, False
         self._scheduled = None
-        self._taken += len(items)
-        if for_thread or self._handed or not self._lock.acquire(blocking=False):
-            self._hand_over(items, loop, durable=bool(durable))
+        if self._for_thread or self._handed or not self._lock.acquire(blocking=False):
+            self._hand_over(self._take(len(self._pending)), loop)
             return
+        items = self._take(AT_ONCE)
+        if self._pending:
+            self._scheduled = loop
+            loop.call_soon(self._flush, loop)
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
             self._commit(items)
         except Exception:  # noqa: BLE001 - whatever it was, the thread has the time to try again and to say why
-            self._hand_over(items, loop, durable=bool(durable))
+            self._hand_over(items, loop)
             return
         finally:
             self._lock.release()
         self._done += len(items)
+        durable: list[Item] = []
+        for item in items:
+            if type(item) is Verb:
+                if item.durable:
+                    durable.append(item)
+                else:
+                    item.resolve()
         if durable:
             self._jobs.put(_Batch(durable, loop, durable=True, is_committed=True))
-        for item in items:
-            if type(item) is Verb and not item.durable:
-                item.resolve()
         if self._commits >= CHECKPOINT_AFTER:
             self._commits = 0
             self._jobs.put(_Job.CHECKPOINT)
 
-    def _hand_over(self, items: Sequence[Item], loop: asyncio.AbstractEventLoop, *, durable: bool) -> None:
+    def _take(self, most: int) -> Sequence[Item]:
+        """Return what waits, up to the verb at which there is enough: what was queued stays with its verb."""
+        items, self._pending = self._pending, []
+        if len(items) > most:
+            for place in range(most - 1, len(items)):
+                if type(items[place]) is Verb:
+                    items, self._pending = items[: place + 1], items[place + 1 :]
+                    break
+        self._taken += len(items)
+        return items
+
+    def _hand_over(self, items: Sequence[Item], loop: asyncio.AbstractEventLoop) -> None:
+        self._for_thread = False
         self._handed += 1
+        durable = any(isinstance(item, Verb) and item.durable for item in items)
         self._jobs.put(_Batch(items, loop, durable=durable, is_committed=False))
 
     def _deliver(self, batches: Sequence[_Batch]) -> None:
