@@ -179,6 +179,7 @@ class KeepsConnections(Protocol):
 # ── stores ────────────────────────────────────────────────────────────────────────────
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
     """A run as the store keeps it.

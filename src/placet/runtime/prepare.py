@@ -30,7 +30,7 @@ from placet.tools.transaction import Transaction
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.audit import AuditKind
 from placet.values.call import ToolCall, ToolResult
-from placet.values.construction import dataclass
+from placet.values.construction import dataclass, made_quickly
 from placet.values.decision import Allow, Deny, NeedsApproval, Reason
 from placet.values.effect import EffectRecord, EffectState, Take
 from placet.values.event import CallFinished, CallProposed
@@ -65,6 +65,7 @@ class Asked:
     pending: PendingApproval
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permitted:
     """The call may run.

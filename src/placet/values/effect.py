@@ -80,6 +80,7 @@ class Take:
     rule: str = ""
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
     """Who owns a segment of a run, and under which fencing number.
