@@ -383,3 +383,57 @@ async def test_what_failed_for_the_moment_is_asked_again(wire: WireServer, open_
     wire.plays(busy, whole(response([WORDS])))
 
     assert (await open_responses().answer(ask())).text == "Let me look."
+
+
+@pytest.mark.parametrize(
+    ("streamed", "at_the_end"),
+    [
+        pytest.param([("added", CALL)], [], id="a call that was begun"),
+        pytest.param([("added", CALL)], [WORDS], id="a call that was begun, and words instead"),
+        pytest.param([("added", CALL), ("done", CALL)], [WORDS], id="a call that was whole, and words instead"),
+        pytest.param([("done", CALL), ("done", {**CALL, "id": "fc_2", "call_id": "call_2"})], [CALL], id="one of two"),
+    ],
+)
+async def test_a_call_that_the_stream_has_and_its_end_has_not_is_a_contradiction(
+    wire: WireServer, open_responses: OpenResponses, streamed: list[tuple[str, dict[str, Any]]], at_the_end: list[Any]
+) -> None:
+    """Neither half of what was said is run, and none of it is lost without a word."""
+    body = response(at_the_end)
+    said = [{"type": f"response.output_item.{kind}", "output_index": 0, "item": item} for kind, item in streamed]
+    wire.plays(events([*said, {"type": "response.completed", "response": body}], done=False))
+
+    with pytest.raises(ModelProtocolError, match=r"began \d calls, and holds \d"):
+        await open_responses().answer(ask(tools=(GET_RATE,)), lambda _: None)
+
+
+async def test_words_that_the_stream_has_and_its_end_has_not_are_a_contradiction(
+    wire: WireServer, open_responses: OpenResponses
+) -> None:
+    delta = {"type": "response.output_text.delta", "output_index": 0, "delta": "hi"}
+    wire.plays(events([delta, {"type": "response.completed", "response": response([])}], done=False))
+
+    with pytest.raises(ModelProtocolError, match="said words"):
+        await open_responses().answer(ask(), lambda _: None)
+
+
+async def test_an_end_that_repeats_nothing_is_taken_by_what_was_whole_before(
+    wire: WireServer, open_responses: OpenResponses
+) -> None:
+    said = [{"type": f"response.output_item.{kind}", "output_index": 0, "item": CALL} for kind in ("added", "done")]
+    wire.plays(events([*said, {"type": "response.completed", "response": response([])}], done=False))
+
+    answer = await open_responses().answer(ask(tools=(GET_RATE,)), lambda _: None)
+
+    assert [(call.name, call.fault) for call in answer.calls] == [("get_rate", None)]
+
+
+async def test_a_call_that_the_limit_has_cut_away_is_an_answer_that_was_cut(
+    wire: WireServer, open_responses: OpenResponses
+) -> None:
+    cut = response([WORDS], "incomplete", incomplete_details={"reason": "max_output_tokens"})
+    begun = {"type": "response.output_item.added", "output_index": 1, "item": CALL}
+    wire.plays(events([begun, {"type": "response.incomplete", "response": cut}], done=False))
+
+    answer = await open_responses().answer(ask(tools=(GET_RATE,)), lambda _: None)
+
+    assert (answer.finish, answer.calls) == (Finish.LENGTH, ())

@@ -30,6 +30,8 @@ class ResponsesReader:
         self._items: list[Mapping[str, Any]] = []
         self._done: list[Mapping[str, Any]] = []
         self._pieces: dict[str, str] = {}
+        self._begun = 0
+        self._told = False
 
     def add(self, event: object) -> str:
         """Take in one event, and return the words that are new in it.
@@ -42,10 +44,14 @@ class ResponsesReader:
             raise ModelProtocolError(f"an event of the model's answer is no object but {show(event)}")
         kind = as_text(body.get("type"))
         if kind == "response.output_text.delta":
-            return as_text(body.get("delta"))
+            words = as_text(body.get("delta"))
+            self._told = self._told or bool(words)
+            return words
         if kind == "response.function_call_arguments.delta":
             where = as_text(body.get("item_id"))
             self._pieces[where] = self._pieces.get(where, "") + as_text(body.get("delta"))
+        elif kind == "response.output_item.added":
+            self._begun += _is_call(_check_item(body.get("item")))
         elif kind == "response.output_item.done":
             self._done.append(_check_item(body.get("item")))
         elif kind in _ENDS:
@@ -75,6 +81,7 @@ class ResponsesReader:
         body: Mapping[str, Any] = self._body if self._body is not None else {}
         items = self._items or self._done
         said = [item for item in items if _is_call(item)]
+        self._check_whole(items, len(said))
         finish, fault = self._read_end(body, called=bool(said))
         refusal = _read_texts(items, "refusal", "refusal")
         if refusal:
@@ -109,6 +116,16 @@ class ResponsesReader:
                 return Finish.LENGTH, CUT
             case status:
                 raise ModelProtocolError(f"the model's answer has the status {status!r}, so there is none to read")
+
+    def _check_whole(self, items: Sequence[Mapping[str, Any]], calls: int) -> None:
+        """Raise when the end does not have all that its stream has said: what is missing cannot be known."""
+        if self._body is None or self._body.get("status") not in ("completed", None):
+            return  # it broke off or was cut, and is said to
+        begun = max(self._begun, sum(_is_call(item) for item in self._done))
+        if begun > calls:
+            raise ModelProtocolError(f"the model's answer began {begun} calls, and holds {calls} at its end")
+        if self._told and not _read_texts(items, "output_text", "text"):
+            raise ModelProtocolError("the model's answer has said words that it does not hold at its end")
 
     def _close(self, item: Mapping[str, Any], taken: set[str], place: str, fault: str | None) -> ToolCall:
         sent, name, arguments = as_text(item.get("call_id")), as_text(item.get("name")), item.get("arguments")
