@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from placet.agent.definition import AgentDefinition
-from placet.errors import DuplicateToolError, ToolDefinitionError
+from placet.errors import ConfigurationError, DuplicateToolError, ToolDefinitionError
 from placet.models.scripted import ScriptedModel
 from placet.ports import Store
 from placet.runtime.sinks import ListSink
@@ -22,6 +22,7 @@ from placet.values.call import ToolResult
 from placet.values.decision import Reason
 from placet.values.message import ToolMessage
 from placet.values.outcome import Answer, Waiting
+from placet.values.policy import Policy, Rule, Verdict
 from placet.values.principal import EVERYONE, Principal
 from placet.values.tool import Effect, Remote, ToolSpec
 from placet.wiring import Agent
@@ -49,10 +50,12 @@ class Server:
         return self.source.tool(name, description="Do it.", parameters=TEXT, **options)
 
 
-def make_agent(*tools: Tool, store: Store | None = None, model: ScriptedModel | None = None) -> Agent:
+def make_agent(
+    *tools: Tool, store: Store | None = None, model: ScriptedModel | None = None, policy: Policy | None = None
+) -> Agent:
     return Agent(
         AgentDefinition(name="clerk"), tools=tools, model=model or ScriptedModel(), store=store or MemoryStore(),
-        secret=b"a secret of thirty-two bytes or more", audit=[ListSink()],
+        secret=b"a secret of thirty-two bytes or more", audit=[ListSink()], policy=policy,
     )  # fmt: skip
 
 
@@ -288,3 +291,29 @@ async def test_what_one_source_s_tool_did_under_a_key_is_no_answer_for_another_s
 
     assert [len(server.ran) for server in (a, b)] == [1, 1]
     assert a.keys != b.keys, "the other side never takes one for the other"
+
+
+async def test_a_rule_that_names_an_alias_permits_that_remote_tool_and_none_that_reads_like_it() -> None:
+    server = Server()
+    tools = [server.tool(name, roles=None) for name in NAMES]
+    permit = Rule(id="lists", verdict=Verdict.PERMIT, tools=frozenset({tools[0].name}), roles=frozenset({"support"}))
+    kept = Rule(
+        id="others", verdict=Verdict.PERMIT, tools=frozenset(made.name for made in tools[1:]),
+        roles=frozenset({"finance"}),
+    )  # fmt: skip
+    agent = make_agent(*tools, policy=Policy(rules=(permit, kept), roles=frozenset({"support", "finance"})))
+
+    results = [await agent.call(made.name, {}, principal=CLERK) for made in tools]
+
+    assert [getattr(result, "code", "") for result in results] == ["ok", *[Reason.UNKNOWN_TOOL] * 4]
+    assert server.ran == [(NAMES[0], {})]
+    await agent.close()
+
+
+async def test_a_rule_that_names_a_remote_name_is_an_error_at_the_build() -> None:
+    """Names match exactly, and the tool has one here: nobody is to think that a rule holds which does not."""
+    made = Server().tool(NAMES[0])
+    rule = Rule(id="lists", verdict=Verdict.FORBID, tools=frozenset({NAMES[0]}), roles=frozenset({"support"}))
+
+    with pytest.raises(ConfigurationError, match=r"admin\.tools/list"):
+        make_agent(made, policy=Policy(rules=(rule,), roles=frozenset({"support"})))
