@@ -18,9 +18,7 @@ from placet.database.sqlite_text import count_matches, definitions, find_unbound
     ],
 )
 def test_a_name_before_as_and_a_bracket_is_one_of_with(sql: str, names: set[str]) -> None:
-    words = tokens(sql)
-
-    assert {words[place].text for place in definitions(words)} == names
+    assert definitions(tokens(sql)) == names
 
 
 @pytest.mark.parametrize("sql", ["SELECT 1", " /* a */ -- b\n with x", "values(1)", "\n\tSeLeCt\n1"])

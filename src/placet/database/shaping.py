@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from placet.database.answer import Column, Rows
 from placet.database.caps import Caps
@@ -37,6 +38,24 @@ class Shaper:
         self._rows.append(row)
         return True
 
+    @property
+    def wanted(self) -> int:
+        """How many more rows to ask for: one more than are shown, to know whether there are more."""
+        return self._caps.rows + 1 - len(self._rows)
+
+    def take_many(self, rows: Sequence[tuple[Any, ...]]) -> bool:
+        """Add rows that came together. Returns whether others may be added.
+
+        Most need no change, and that is seen of a whole column at once.
+        """
+        if len(self._rows) + len(rows) <= self._caps.rows:
+            size = _size_as_they_are(rows, self._caps.cell_characters)
+            if size is not None and self._bytes + size <= self._caps.answer_bytes:
+                self._rows.extend(rows)
+                self._bytes += size
+                return True
+        return all(self.take(row) for row in rows)
+
     def finish(self, elapsed_ms: float, estimated_cost: float | None = None) -> Rows:
         """Return what was taken, and what to do when that is not all."""
         said: list[str] = []
@@ -61,6 +80,40 @@ class Shaper:
             self._cut_cells += 1
             return shaped[: self._caps.cell_characters] + "…"
         return shaped
+
+
+def _size_as_they_are(rows: Sequence[tuple[Any, ...]], longest: int) -> int | None:
+    """Return the bytes of rows as `Shaper.take` counts them, or None when a cell may need a change."""
+    size = 0
+    for column in zip(*rows, strict=True):
+        try:
+            size += _size_of(column, longest)
+        except TypeError:  # not all are of one kind
+            cells = [cell for cell in column if cell is not None]
+            try:
+                size += 8 * (len(column) - len(cells)) + (_size_of(cells, longest) if cells else 0)
+            except (TypeError, ValueError):
+                return None
+        except ValueError:
+            return None
+    return size
+
+
+def _size_of(cells: Sequence[Any], longest: int) -> int:
+    """Return the bytes of cells that are all texts, or all numbers.
+
+    Raises:
+        TypeError: They are not.
+        ValueError: One must be changed: it is too long, or JSON has no word for it.
+    """
+    if cells[0].__class__ is str:
+        text = "".join(cells)
+        if len(text) > longest and max(map(len, cells)) > longest:
+            raise ValueError
+        return len(text) if text.isascii() else len(text.encode())
+    if not -math.inf < sum(cells) < math.inf:  # one that is no number makes the sum none
+        raise ValueError
+    return 8 * len(cells)
 
 
 def as_json(value: object) -> Json:

@@ -2,13 +2,18 @@
 
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from placet.database.sqlite_policy import FUNCTIONS, TABLES_OF_A_VALUE
 
 _DENIED: Final = sqlite3.SQLITE_DENY
 _ALLOWED: Final = sqlite3.SQLITE_OK
 _ALWAYS: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
+_FUNCTION: Final = sqlite3.SQLITE_FUNCTION
+_READ: Final = sqlite3.SQLITE_READ
+_MOST_REMEMBERED: Final = 1_000
+_LONGEST_REMEMBERED: Final = 100
+"""Characters of a source's name, which a query may choose."""
 
 
 class Access:
@@ -16,6 +21,14 @@ class Access:
 
     Whatever is not on a list is denied, new actions of a new SQLite included
     (https://www.sqlite.org/c3ref/set_authorizer.html).
+
+    Every word of a question is asked anew when a text is prepared, so what was allowed is remembered,
+    question by question. That is safe, because nothing it depends on changes while a connection
+    lives: what is open, which views there are, and the functions are fixed when it is made. An answer
+    that depends on the query itself (the names of its `WITH`) is not remembered, nor is a denial,
+    which must be noted. A text that is asked again word for word is not prepared again (the driver
+    keeps its statement), so nothing is asked then; the answer would be the same, for the names of its
+    `WITH` are those of the text. When the schema has changed, SQLite itself prepares it again, and asks.
 
     Args:
         columns: Open columns by table, all in lower case.
@@ -35,6 +48,7 @@ class Access:
         self._hidden = hidden
         self._functions = FUNCTIONS | frozenset(name.lower() for name in functions)
         self._with: frozenset[str] = frozenset()
+        self._allowed: set[tuple[Any, ...]] = set()
         self.denied: tuple[int, str, str] | None = None
 
     def begin(self, names_of_with: frozenset[str]) -> None:
@@ -42,31 +56,43 @@ class Access:
         self._with = names_of_with
         self.denied = None
 
-    def __call__(
-        self, action: int, first: str | None, second: str | None, database: str | None, source: str | None
-    ) -> int:
-        """Return whether SQLite may do this."""
+    def __call__(self, *question: int | str | None) -> int:
+        """Return whether SQLite may do this: an action, two names, the database, and the view or `WITH` that asks."""
+        if question in self._allowed:
+            return _ALLOWED
         try:
-            if action in _ALWAYS or self._may(action, first or "", second or "", database, source):
-                return _ALLOWED
+            return self._decide(question)
         except Exception:  # noqa: BLE001 - whatever broke, deny
             return _DENIED
+
+    def _decide(self, question: tuple[Any, ...]) -> int:
+        action, first, second, database, source = question
+        if self._may(action, first or "", second or "", database, source):
+            if len(source or "") <= _LONGEST_REMEMBERED:
+                if len(self._allowed) >= _MOST_REMEMBERED:
+                    self._allowed.clear()
+                self._allowed.add(question)
+            return _ALLOWED
+        if action == _READ and not second and first and self._is_its_own(first.lower()):
+            return _ALLOWED
         if self.denied is None:
             self.denied = (action, first or "", second or "")
         return _DENIED
 
+    def _is_its_own(self, table: str) -> bool:
+        """Return whether it is the query's own `WITH`, whose rows may be counted."""
+        return table in self._with and table not in self._hidden
+
     def _may(self, action: int, first: str, second: str, database: str | None, source: str | None) -> bool:
         inside_view = source is not None and source.lower() in self._views
-        if action == sqlite3.SQLITE_FUNCTION:
+        if action == _FUNCTION:
             return inside_view or second.lower() in self._functions
-        if action != sqlite3.SQLITE_READ:
-            return False
+        if action != _READ:
+            return action in _ALWAYS
         if inside_view:
             return True
         table, column = first.lower(), second.lower()
         if table in TABLES_OF_A_VALUE:
             return True
-        if not column and table in self._with:  # a row of the query's own WITH is counted
-            return table not in self._hidden
         columns = self._columns.get(table)
         return columns is not None and database in (None, "main") and (not column or column in columns)

@@ -48,3 +48,6 @@ MOST_MATCHES: Final = 30
 
 LONGEST_PATTERN: Final = 100
 """Characters of the pattern of one LIKE or GLOB."""
+
+LONGEST_NEEDLE: Final = 100
+"""Characters of a text that `trim`, `replace` and `instr` look for in another."""

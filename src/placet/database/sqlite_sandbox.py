@@ -28,7 +28,7 @@ from placet.database.caps import Caps
 from placet.database.relation import KnownColumn, OpenData, Relation
 from placet.database.sqlite_access import Access
 from placet.database.sqlite_errors import explain, unknown_column, unknown_function, unknown_relation
-from placet.database.sqlite_growth import is_too_large, measure_growth
+from placet.database.sqlite_growth import measure_growth
 from placet.database.sqlite_policy import LONGEST_PATTERN, MOST_MATCHES
 from placet.database.sqlite_pool import SqlitePool, SqliteSession
 from placet.database.sqlite_text import (
@@ -37,11 +37,10 @@ from placet.database.sqlite_text import (
     definitions,
     depth,
     find_unbounded_search,
-    is_plain,
     is_query,
-    is_small,
     tokens,
 )
+from placet.database.sqlite_words import glance, words_of
 from placet.errors import ConfigurationError
 
 VALUE_BYTES: Final = 200_000
@@ -167,15 +166,17 @@ class SqliteSandbox:
         if not is_query(sql):
             message = "only SELECT, WITH … SELECT and VALUES are run here; nothing can be changed"
             return SqlRefusal(code="not_a_query", message=message, fix=Fix.POLICY)
-        if is_plain(sql) and sql.count("(") <= self.caps.depth:
-            return frozenset()
+        if len(sql) <= self.caps.query_characters:
+            defined = glance(sql, self.caps.tokens, self.caps.depth)
+            if defined is not None and defined.isdisjoint(self._views):
+                return defined
         words = tokens(sql) if len(sql) <= self.caps.query_characters else ()
         if not words or len(words) > self.caps.tokens:
             message = f"the query is too long: at most {self.caps.query_characters} characters are read"
             return SqlRefusal(code="too_long", message=message, fix=Fix.NARROW)
-        return self._look_at_words(sql, words)
+        return self._look_at_words(words)
 
-    def _look_at_words(self, sql: str, words: tuple[Token, ...]) -> frozenset[str] | SqlRefusal:
+    def _look_at_words(self, words: tuple[Token, ...]) -> frozenset[str] | SqlRefusal:
         if depth(words) > self.caps.depth:  # a newer SQLite goes on as long as there is stack
             hint = "build it from WITH clauses"
             return SqlRefusal(code="too_deep", message="the query is nested too deep", fix=Fix.SQL, hint=hint)
@@ -185,12 +186,11 @@ class SqliteSandbox:
         if search := find_unbounded_search(words):
             message = f"{search.text} needs the text that it looks for written out, in single quotes"
             return SqlRefusal(code="too_large", message=message, fix=Fix.SQL, position=search.position)
-        bodies = definitions(words)
-        if not is_small(sql, words) and is_too_large(measure_growth(words, bodies)):
+        names = definitions(words)
+        if measure_growth(words_of(words, names)).is_too_large:
             message = "the query repeats its own parts again and again; it would become too large"
             hint = "use each name of a WITH once or twice"
             return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW, hint=hint)
-        names = frozenset(words[place].text for place in bodies)
         if shadowed := sorted(names & self._views):
             message = f"the WITH {shadowed[0]!r} has the name of a view"
             return SqlRefusal(code="shadowed", message=message, fix=Fix.SQL, hint="call it otherwise")
@@ -244,7 +244,7 @@ class SqliteSandbox:
         if sys.version_info >= (3, 12):
             connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
         access = Access(self._columns, self._views, self._hidden, self._functions)
-        connection.set_authorizer(access)
+        connection.set_authorizer(access.__call__)
         return access
 
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from placet.database.sqlite_policy import LONGEST_NEEDLE
+
 _TOKEN: Final = re.compile(
     r"""
     (?>\s++|--[^\n]*+|/\*.*?(?:\*/|\Z))*+  # blanks and comments
@@ -26,15 +28,7 @@ _TOKEN: Final = re.compile(
 _KINDS: Final = {place: kind for kind, place in _TOKEN.groupindex.items()}
 _END: Final = _TOKEN.groupindex["end"]
 _OPENING: Final = re.compile(r"(?>\s++|--[^\n]*+|/\*.*?\*/)*+(?:select|with|values)\b", re.IGNORECASE | re.DOTALL)
-_NOTABLE: Final = re.compile("with|like|glob|instr|replace|trim", re.IGNORECASE)
-_SELECT: Final = re.compile("select", re.IGNORECASE)
-_FEW_SELECTS: Final = 4
-"""So few cannot repeat their parts so often that it matters."""
-_FEW_WORDS: Final = 60
 _SEARCHING: Final = frozenset({"instr", "replace", "trim", "ltrim", "rtrim"})
-_LONGEST_NEEDLE: Final = 100
-_PLAIN_CHARACTERS: Final = 2_000
-"""So few characters hold no more tokens than may be."""
 _MATCHING: Final = frozenset({"like", "glob"})
 _QUOTED: Final = frozenset({"string", "quoted"})
 _NAMING: Final = frozenset({"word", "quoted", "string"})
@@ -69,17 +63,6 @@ def is_query(sql: str) -> bool:
     return _OPENING.match(sql) is not None
 
 
-def is_small(sql: str, words: Sequence[Token]) -> bool:
-    """Return whether a text cannot repeat its parts so often that it matters."""
-    return len(words) <= _FEW_WORDS and len(_SELECT.findall(sql)) <= _FEW_SELECTS
-
-
-def is_plain(sql: str) -> bool:
-    """Return whether a text has nothing in it for which its tokens would have to be looked at."""
-    is_short = len(sql) < _PLAIN_CHARACTERS and _NOTABLE.search(sql) is None
-    return is_short and len(_SELECT.findall(sql)) < _FEW_SELECTS
-
-
 def depth(words: Sequence[Token]) -> int:
     """Return how deep brackets are nested."""
     deepest = now = 0
@@ -90,13 +73,13 @@ def depth(words: Sequence[Token]) -> int:
     return deepest
 
 
-def definitions(words: Sequence[Token]) -> dict[int, int]:
-    """Return what a `WITH` may define: by the place of each name, where its body begins.
+def definitions(words: Sequence[Token]) -> frozenset[str]:
+    """Return what a `WITH` may define.
 
     A name is defined before `AS (`, `AS MATERIALIZED (` and `AS NOT MATERIALIZED (`, and may have
     its columns in brackets between.
     """
-    found: dict[int, int] = {}
+    found: set[str] = set()
     for index, word in enumerate(words):
         if word.text == "as" and word.kind == "word" and index:
             body = index + 1
@@ -104,8 +87,8 @@ def definitions(words: Sequence[Token]) -> dict[int, int]:
                 body += 1
             name = _before_columns(words, index - 1)
             if _text(words, body) == "(" and name >= 0 and words[name].is_name:
-                found[name] = body + 1
-    return found
+                found.add(words[name].text)
+    return frozenset(found)
 
 
 def count_matches(words: Sequence[Token]) -> int:
@@ -162,6 +145,6 @@ def _second_argument(words: Sequence[Token], index: int) -> Iterator[Token]:
 
 def _is_short(needle: Sequence[Token]) -> bool:
     if len(needle) == 1:
-        return needle[0].kind in ("string", "number") and len(needle[0].text) <= _LONGEST_NEEDLE
+        return needle[0].kind in ("string", "number") and len(needle[0].text) <= LONGEST_NEEDLE
     texts = [word.text for word in needle]
     return len(texts) == 4 and texts[:2] == ["char", "("] and needle[2].kind == "number" and texts[3] == ")"

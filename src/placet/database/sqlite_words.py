@@ -1,0 +1,129 @@
+"""The words of a query for SQLite: names, numbers, reserved words, brackets and commas.
+
+What `placet.database.sqlite_growth` counts, and what tells a query that needs no second look. They are
+had in two ways: quickly from the text, which is done for every query, and exactly from its tokens,
+which takes ten times as long and is done when the quick way is not certain.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from placet.database.sqlite_growth import KINDS, ODD, STRING, measure_growth
+from placet.database.sqlite_policy import LONGEST_NEEDLE, MOST_MATCHES
+from placet.database.sqlite_text import Token
+
+_SILENT: Final = re.compile(
+    r"""'(?:[^']++|'')*+'|"(?:[^"]++|"")*+"|`(?:[^`]++|``)*+`|\[[^\]]*+\]|--[^\n]*+|/\*.*?(?:\*/|\Z)""", re.DOTALL
+)
+"""Strings, quoted names and comments, as in `placet.database.sqlite_text`."""
+_PLAIN_NAME: Final = re.compile(r"[a-z_][a-z0-9_]*+", re.IGNORECASE)
+
+_SEPARATING: Final = {ord(sign): " " for sign in map(chr, range(128)) if not sign.isalnum() and sign not in "_$.'(),"}
+"""Blanks, operators and the rest: nothing is counted of them."""
+
+_ARGUMENT: Final = r"(?:[^(),]++|\((?:[^()]++|\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\))*+\))*+"
+_SEARCH: Final = r"(?:instr|replace|trim)\s*+\("
+_SEARCHES: Final = re.compile(_SEARCH)
+_BOUNDED: Final = re.compile(
+    rf"{_SEARCH}(?={_ARGUMENT}(?:\)|,\s*+(?:'|\d{{1,20}}+(?:\.\d{{1,20}}+)?|char\s*+\(\s*+\d{{1,20}}+\s*+\))\s*+[,)]))"
+)
+"""A call with one argument, or with a short text written out as its second."""
+
+_MOST_CHARACTERS: Final = 2_000
+"""Of a text that is looked at quickly: so few hold no more tokens than may be."""
+_FEW_CHARACTERS: Final = 400
+"""So few hold no more than two hundred names, and one SELECT of them repeats none often enough to matter."""
+
+
+def glance(sql: str, most_tokens: int, depth: int) -> frozenset[str] | None:
+    """Return what a text defines by `WITH`, when it is certain that nothing else must be looked at.
+
+    Args:
+        sql: Of the query.
+        most_tokens: That it may have.
+        depth: Of its brackets, that it may have.
+
+    Returns:
+        The names, or None when it is not certain: then its tokens say what is wrong, if anything is.
+    """
+    quiet = _quiet(sql) if len(sql) <= min(_MOST_CHARACTERS, most_tokens) else None
+    if quiet is None or quiet.count("(") > depth:
+        return None
+    text = quiet.lower()
+    if text.count("like") + text.count("glob") > MOST_MATCHES:
+        return None
+    if ("trim" in text or "replace" in text or "instr" in text) and not _searches_little(sql, text):
+        return None
+    if len(text) <= _FEW_CHARACTERS and "with" not in text and text.count("select") + text.count("values") < 2:
+        return frozenset()
+    growth = measure_growth(_split(text))
+    return growth.defined if growth.is_certain and not growth.is_too_large else None
+
+
+def words_of(tokens: Sequence[Token], defined: Collection[str]) -> list[str]:
+    """Return the words of a query, told from its tokens.
+
+    Args:
+        tokens: Of the query.
+        defined: What its `WITH` defines: SQLite takes a string for a name where one is due.
+    """
+    words: list[str] = []
+    for token in tokens:
+        word = _word(token, defined)
+        is_part = bool(words) and words[-1] not in KINDS and (word == "." or words[-1].endswith("."))
+        if is_part and word and (word == "." or word not in KINDS):
+            words[-1] += word
+        elif word:
+            words.append(word)
+    return words
+
+
+def _word(token: Token, defined: Collection[str]) -> str:
+    match token.kind:
+        case "sign":
+            return token.text if token.text in "(),." else ""
+        case "number":
+            return "0"
+        case "string" if token.text not in defined:
+            return STRING
+        case "string" | "quoted":
+            name = token.text.replace(".", "\0")
+            return f'"{name}' if name in KINDS or name.isdigit() else name
+        case _:
+            return token.text
+
+
+def _quiet(sql: str) -> str | None:
+    """Return a text without comments, and with each string and quoted name as one word, if that can be done."""
+    if '"' in sql or "`" in sql or "[" in sql or "--" in sql or "/*" in sql:
+        quiet = _SILENT.sub(_silence, sql)
+        strings = sum([text[0] == STRING for text in _SILENT.findall(sql)])
+        is_read = quiet.count(STRING) == strings and not any(sign in quiet for sign in '"`[')
+    else:  # every second part is what stands between two quotes
+        parts = sql.split(STRING)
+        quiet = f" {STRING} ".join(parts[::2])
+        is_read = len(parts) % 2 == 1
+    return quiet if is_read and quiet.isascii() else None
+
+
+def _silence(found: re.Match[str]) -> str:
+    text = found[0]
+    if text[0] in "-/":
+        return " "
+    if text[0] == STRING:
+        return f" {STRING} "
+    name = text[1:-1].lower()
+    return f" {name} " if _PLAIN_NAME.fullmatch(name) and name not in KINDS else f" {ODD} "
+
+
+def _searches_little(sql: str, text: str) -> bool:
+    """Return whether each text that is looked for is short and written out."""
+    if len(_SEARCHES.findall(text)) != len(_BOUNDED.findall(text)):
+        return False
+    return all(len(silent) <= LONGEST_NEEDLE for silent in _SILENT.findall(sql))
+
+
+def _split(text: str) -> list[str]:
+    spaced = text.translate(_SEPARATING).replace("(", " ( ").replace(")", " ) ").replace(",", " , ")
+    return spaced.split()
