@@ -194,6 +194,8 @@ async def test_an_edit_runs_what_was_edited_and_both_versions_are_recorded(
     assert office.done == [("pay", "x", 7)]
     (approved,) = [entry for entry in heard.entries if entry.decision == "approved"]
     assert '"changed":["amount"]' in approved.body
+    assert '"amount":10' in approved.body
+    assert '"amount":7' in approved.body
 
 
 async def test_a_mixed_batch_runs_its_reads_and_waits_for_the_rest(make_agent: MakeAgent, office: Office) -> None:
@@ -316,3 +318,20 @@ async def test_a_resource_is_loaded_again_when_the_call_runs(
     mine = now is not None and now["owner"] == CLERK.id
     assert [result.code for result in results(outcome)] == ["ok" if mine else "not_found"]
     assert office.done == ([("empty", "a", 7)] if mine else [])
+
+
+async def test_a_run_that_nobody_has_answered_in_time_goes_on_with_a_refusal(
+    make_agent: MakeAgent, office: Office, clock: FrozenClock, store: Store
+) -> None:
+    agent = make_agent(pay_ten(), clock=clock)
+    waiting = await agent.ask("Pay x ten", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+    clock.move(15 * 60)
+
+    outcome = await agent.resume(waiting.run_id)
+
+    assert isinstance(outcome, Answer)
+    assert results(outcome)[0].code == "expired"
+    assert [request.status for request in await store.list_approvals()] == [ApprovalStatus.EXPIRED]
+    assert "expired" in [record.entry.decision async for record in store.read()]
+    assert not office.done
