@@ -11,8 +11,12 @@ from placet.models.openai_chat import OpenAIChat
 from placet.models.openai_responses import OpenAIResponses
 from placet.values.call import ToolResult
 from placet.values.message import AssistantMessage, ToolMessage, UserMessage
+from placet.values.outcome import Answer
 from tests.models.asking import GET_RATE, ask
+from tests.models.dialects import DIALECTS, Dialect
+from tests.models.runs import ask_over_wire, both
 from tests.models.wire import WireServer, completion, message, response, whole
+from tests.tools.cases import build
 
 BROKEN = '{"city": "Os'
 SAID = {
@@ -106,3 +110,42 @@ async def test_a_conversation_goes_on_with_any_provider(
     assert len({call_id for call_id, _, _ in calls}) == 2
     assert all(name in ("get_rate", "functions_get_rate") and isinstance(value, dict) for _, name, value in calls)
     assert (f"secret of {first}" in json.dumps(wire.last)) == (first == then)
+
+
+@both
+@pytest.mark.parametrize("then", DIALECTS, ids=lambda dialect: f"then {dialect.name}")
+@pytest.mark.parametrize("first", DIALECTS, ids=lambda dialect: dialect.name)
+async def test_a_run_s_history_is_one_that_any_provider_takes(
+    wire: WireServer, first: Dialect, then: Dialect, streamed: bool
+) -> None:
+    """Whole runs: words, a call that fails to be one, one that is cut, one that runs, and a last word that is cut."""
+    built = build("def ping(n: int) -> str:\n    return f'pong {n}'")
+    calls = [
+        {"id": f"c{place}", "type": "function", "function": {"name": name, "arguments": arguments}}
+        for place, (name, arguments) in enumerate((("pi ng", "{}"), ("ping", "[1]"), ("ping", '{"n": 7}')))
+    ]
+    before, after = first.open(wire), then.open(wire)
+    replies = [
+        first.says({"content": "Let me", "tool_calls": calls[2:]}, "length", streamed=streamed),
+        first.says({"content": "Let me look.", "tool_calls": calls}, "tool_calls", streamed=streamed),
+        first.says("It is a long", "length", streamed=streamed),
+    ]
+
+    said = await ask_over_wire(wire, before, built.tool, replies=replies, streamed=streamed)
+    assert isinstance(said, Answer)
+    assert len(wire.requests) == 3
+    wire.requests = []
+    outcome = await ask_over_wire(
+        wire, after, built.tool, replies=[then.says("done", streamed=streamed)], streamed=streamed,
+        history=said.history, question="and?",
+    )  # fmt: skip
+    await before.close()
+    await after.close()
+
+    assert isinstance(outcome, Answer)
+    then.check(wire.last)
+    told = then.read_results(wire.last)
+    assert [is_error for _, is_error in told] == [True, True, True, False]
+    assert "pong 7" in told[-1][0]
+    sent = json.dumps(wire.last)
+    assert all(words in sent for words in ("Let me look.", "It is a long", "and?"))
