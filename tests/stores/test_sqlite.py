@@ -8,6 +8,7 @@ import os
 import queue
 import sqlite3
 import stat
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator
@@ -132,6 +133,19 @@ async def test_a_file_that_is_no_database_is_refused(path: Path) -> None:
 async def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         await SqliteStore(tmp_path / "missing" / "placet.db", key=KEY).open()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+async def test_a_file_may_have_any_name_and_be_linked_to(tmp_path: Path) -> None:
+    file, link = tmp_path / "placet \udcff.db", tmp_path / "link.db"
+    file.touch()
+    link.symlink_to(file)
+    store = SqliteStore(link, key=KEY)
+    await store.open()
+    await store.claim(a_claim(an_effect(), intent=INTENT))
+
+    assert await store.find_effect(an_effect().key) == an_effect()
+    await store.close()
 
 
 async def test_a_store_that_is_not_open_says_so(path: Path) -> None:

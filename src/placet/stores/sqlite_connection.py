@@ -66,7 +66,11 @@ class JournalFile:
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        _, _, path = connection.execute("PRAGMA database_list").fetchone()
+        connection.text_factory = os.fsdecode  # a path need not be UTF-8
+        try:
+            _, _, path = connection.execute("PRAGMA database_list").fetchone()
+        finally:
+            connection.text_factory = str
         self._file = os.open(f"{path}-wal", os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
 
     def sync(self) -> None:

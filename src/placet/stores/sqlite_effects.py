@@ -83,7 +83,7 @@ def claim(transaction: Transaction, wanted: Claim) -> ClaimAnswer:
         if refused is not None:
             return refused
         if wanted.effect is not None:
-            execute(_BEGIN_EFFECT, _effect_row(wanted.effect, now))
+            _begin_again(execute, wanted.effect, now)
     if wanted.approval_id is not None:
         execute(_USE_APPROVAL, (wanted.approval_id,))
     for take in wanted.takes:
@@ -96,16 +96,23 @@ def claim(transaction: Transaction, wanted: Claim) -> ClaimAnswer:
 
 def _begin_at_once(execute: Execute, wanted: Claim, effect: EffectRecord, now: int) -> bool:
     """Return whether the effect has begun in one statement, under its lease, with no other in its way."""
-    lease = wanted.lease
-    owned = (None, None, None, None) if lease is None else (lease.run_id, lease.run_id, lease.owner, lease.fence)
-    row = (*_effect_row(effect, now), *owned, effect.principal_id, effect.tool, effect.digest)
+    lease, deadline = wanted.lease, microseconds(effect.deadline)
+    run_id, owner, fence = (None, None, None) if lease is None else (lease.run_id, lease.owner, lease.fence)
+    principal_id, tool, digest = effect.principal_id, effect.tool, effect.digest
+    row = (
+        effect.key, principal_id, tool, digest, effect.run_id, deadline, effect.approval_id, now,
+        run_id, run_id, owner, fence, principal_id, tool, digest,
+    )  # fmt: skip
     return execute(_BEGIN_AT_ONCE, row).rowcount == 1
 
 
-def _effect_row(effect: EffectRecord, now: int) -> tuple[str | int | None, ...]:
-    return (
-        effect.key, effect.principal_id, effect.tool, effect.digest, effect.run_id, microseconds(effect.deadline),
-        effect.approval_id, now,
+def _begin_again(execute: Execute, effect: EffectRecord, now: int) -> None:
+    execute(
+        _BEGIN_EFFECT,
+        (
+            effect.key, effect.principal_id, effect.tool, effect.digest, effect.run_id, microseconds(effect.deadline),
+            effect.approval_id, now,
+        ),
     )  # fmt: skip
 
 

@@ -202,13 +202,14 @@ class SqliteWriter:
 
     def _flush(self, loop: asyncio.AbstractEventLoop) -> None:
         self._scheduled = None
+        items, self._pending = self._pending, []
         if self._for_thread or self._handed or not self._lock.acquire(blocking=False):
-            self._hand_over(self._take(len(self._pending)), loop)
+            self._taken += len(items)
+            self._hand_over(items, loop)
             return
-        items = self._take(AT_ONCE)
-        if self._pending:
-            self._scheduled = loop
-            loop.call_soon(self._flush, loop)
+        if len(items) > AT_ONCE:
+            items = self._cut(items, loop)
+        self._taken += len(items)
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
             self._commit(items)
@@ -231,15 +232,14 @@ class SqliteWriter:
             self._commits = 0
             self._jobs.put(_Job.CHECKPOINT)
 
-    def _take(self, most: int) -> Sequence[Item]:
-        """Return what waits, up to the verb at which there is enough: what was queued stays with its verb."""
-        items, self._pending = self._pending, []
-        if len(items) > most:
-            for place in range(most - 1, len(items)):
-                if type(items[place]) is Verb:
-                    items, self._pending = items[: place + 1], items[place + 1 :]
-                    break
-        self._taken += len(items)
+    def _cut(self, items: list[Item], loop: asyncio.AbstractEventLoop) -> list[Item]:
+        """Return what comes first, up to a verb: what was queued stays with its verb. The rest waits for its turn."""
+        for place in range(AT_ONCE - 1, len(items) - 1):
+            if type(items[place]) is Verb:
+                self._pending = items[place + 1 :]
+                self._scheduled = loop
+                loop.call_soon(self._flush, loop)
+                return items[: place + 1]
         return items
 
     def _hand_over(self, items: Sequence[Item], loop: asyncio.AbstractEventLoop) -> None:
