@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -206,3 +207,13 @@ def test_the_frontier_leaves_out_what_is_named_as_it_stands() -> None:
 @pytest.mark.parametrize("body", ["", "{}", "[]", '{"chains":[["w"]]}', '{"chains":[["w","x","s"]]}', '{"chains":7}'])
 def test_a_body_that_names_no_heads_names_none(body: str) -> None:
     assert named_heads(an_entry(AuditKind.WRITER, body=body)) == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    pairwise(["kind", "run_id", "call_key", "principal_id", "tool", "decision", "rule", "body"]),
+)
+def test_no_text_moves_from_one_field_into_the_next_under_the_same_seal(first: str, second: str) -> None:
+    here, there = ({first: "ab", second: "c"}, {first: "a", second: "bc"})
+
+    assert seal(KEY, "w", 1, an_entry(**here), START) != seal(KEY, "w", 1, an_entry(**there), START)
