@@ -11,6 +11,7 @@ from postgast import PgQueryError, parse
 from postgast import pg_query_pb2 as pb
 from postgast.walk import unwrap_node
 
+from placet.database import rules
 from placet.database.answer import Fix, SqlRefusal
 from placet.database.caps import Caps
 from placet.database.facts import Facts, Measure, Unparsable
@@ -527,3 +528,24 @@ def test_the_caps_hold_before_the_parser_is_asked() -> None:
     assert code(real, "SELECT ((((1))))") == "too_deep"
     assert code(real, "SELECT 1+1+1+1+1+1+1+1+1+1+1") in ("too_deep", "too_long")
     assert code(real, "SELECT $1") == "placeholder"
+
+
+def test_every_rule_is_asked() -> None:
+    own = {
+        rule for rule in vars(rules).values() if getattr(rule, "__module__", "") == rules.__name__ and callable(rule)
+    }
+
+    assert own == {*RULES, rules.find}
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("SELECT id FROM orders; SELECT id FROM orders", "several_statements"),
+        ("UPDATE orders SET total = 0", "not_a_query"),
+        ("COMMIT", "not_a_query"),
+        (";", "empty"),
+    ],
+)
+def test_one_statement_that_reads_is_a_query(sql: str, code: str) -> None:
+    assert refuse(sql).code == code

@@ -214,7 +214,7 @@ def test_a_body_that_names_no_heads_names_none(body: str) -> None:
     list(pairwise(["run_id", "call_key", "principal_id", "tool", "decision", "rule", "body"])),
 )
 def test_no_text_moves_from_one_field_into_the_next_under_the_same_seal(first: str, second: str) -> None:
-    here = replace(an_entry(), **{first: "ab", second: "c"})
-    there = replace(an_entry(), **{first: "a", second: "bc"})
+    here: dict[str, Any] = {first: "ab", second: "c"}
+    there: dict[str, Any] = {first: "a", second: "bc"}
 
-    assert seal(KEY, "w", 1, here, START) != seal(KEY, "w", 1, there, START)
+    assert seal(KEY, "w", 1, an_entry(**here), START) != seal(KEY, "w", 1, an_entry(**there), START)
