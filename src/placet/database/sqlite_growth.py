@@ -64,6 +64,7 @@ _DEFINING: Final = frozenset({_AS, _MATERIALIZED})
 _ORDERING: Final = frozenset({_ORDERS, _GROUPS})
 _READING: Final = frozenset({"from", "join"})
 _SOURCES: Final = frozenset({"from", "join", ","})
+_BEFORE_SOURCE: Final = frozenset({"from", "join", ",", "("})
 _UNCERTAIN: Final = frozenset({STRING, ODD})
 _MAYBE_NAMES: Final = frozenset({STRING, ODD, "by", "with", "materialized"})
 _MANY: Final = 10**9
@@ -118,6 +119,29 @@ def measure_growth(words: Sequence[str]) -> Growth:
             return growth
         ahead = later
     return growth._replace(relations=_MANY)
+
+
+def define_in_few(words: Sequence[str]) -> frozenset[str] | None:
+    """Return what so few words define that they cannot come to much, however they are arranged, or None for more.
+
+    Names multiply once in each query, and once more where one is a column's own; what is read multiplies
+    once in each. A product of numbers with one sum is largest when they are equal.
+    """
+    spaced = " ".join(words)
+    commas = spaced.count(",")
+    queries = 1 + spaced.count("( select") + spaced.count("( with") + spaced.count("( values")
+    names = len(words) - 2 * spaced.count("(") - commas
+    reads = commas + spaced.count("from ") + spaced.count("join ") + spaced.count("union ") + spaced.count("except ")
+    if (names / (queries + 1)) ** (queries + 1) > MOST_NAMES or (reads / queries + 1) ** queries > MOST_RELATIONS:
+        return None
+    defined = _definitions(words) if " as (" in spaced or "materialized (" in spaced else frozenset[str]()
+    return defined if defined.isdisjoint(_UNCERTAIN) else None
+
+
+def _definitions(words: Sequence[str]) -> frozenset[str]:
+    kinds = list(map(KINDS.get, words))
+    places = [index for index, kind in enumerate(kinds) if kind == _OPENS and kinds[index - 1] in _DEFINING]
+    return frozenset([name for index in places if (name := _name_before(words, kinds, index))])
 
 
 def _read(  # noqa: C901, PLR0912, PLR0915 - every query waits for it
@@ -218,7 +242,9 @@ def _read(  # noqa: C901, PLR0912, PLR0915 - every query waits for it
                 elif in_list:
                     relations, column = relations + inside, column + whole
                 else:
-                    relations, source, pushed = relations + inside, max(source, names), max(pushed, pushing)
+                    relations += inside
+                    if stood_after in _BEFORE_SOURCE:
+                        source, pushed = max(source, names), max(pushed, pushing)
                     if stood_after not in _READING:  # it may be a value
                         bare += whole
         elif kind == _AS:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from placet.database.sqlite_growth import KINDS, ODD, STRING, measure_growth
+from placet.database.sqlite_growth import KINDS, ODD, STRING, define_in_few, measure_growth
 from placet.database.sqlite_policy import LONGEST_NEEDLE, MOST_MATCHES
 from placet.database.sqlite_text import Token
 
@@ -57,7 +57,11 @@ def glance(sql: str, most_tokens: int, depth: int) -> frozenset[str] | None:
         return None
     if len(text) <= _FEW_CHARACTERS and "with" not in text and text.count("select") + text.count("values") < 2:
         return frozenset()
-    growth = measure_growth(_split(text))
+    words = _split(text)
+    few = define_in_few(words)
+    if few is not None:
+        return few
+    growth = measure_growth(words)
     return growth.defined if growth.is_certain and not growth.is_too_large else None
 
 
