@@ -6,7 +6,7 @@ so does the audit log, which is redacted before it is written.
 """
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -139,9 +139,10 @@ class EncryptedStore:
         answer = await self._store.claim(claim)
         return self._open_done(answer) if isinstance(answer, AlreadyDone) else answer
 
-    async def settle(self, key: str, state: EffectState, result: str | None, entry: AuditEntry) -> None:
+    def settle(self, key: str, state: EffectState, result: str | None, entry: AuditEntry) -> Awaitable[None]:
         """Store how an effect ended, its result sealed."""
-        await self._store.settle(key, state, None if result is None else self._cipher.seal(result, _effect(key)), entry)
+        sealed = None if result is None else self._cipher.seal(result, _effect(key))
+        return self._store.settle(key, state, sealed, entry)
 
     @property
     def takes_statements(self) -> bool:
