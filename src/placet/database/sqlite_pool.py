@@ -46,17 +46,20 @@ class _Thread:
 
     The executor of the standard library makes a future, a condition and an item for each; that
     is a third of what a short query costs. What is waited for here is the caller's own future.
+
+    Attributes:
+        thread: That does it, once there was something to do. A daemon: a query that hangs keeps no process alive.
     """
 
     def __init__(self) -> None:
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._is_started = False
+        self.thread: threading.Thread | None = None
 
     def submit(self, work: Callable[[], None]) -> None:
         """Have something done, which raises nothing."""
-        if not self._is_started:
-            self._is_started = True
-            threading.Thread(target=_do, args=(self._work,), name="placet-sqlite", daemon=True).start()
+        if self.thread is None:
+            self.thread = threading.Thread(target=_do, args=(self._work,), name="placet-sqlite", daemon=True)
+            self.thread.start()
         self._work.put(work)
 
     def end(self) -> None:
