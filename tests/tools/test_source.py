@@ -154,6 +154,26 @@ def test_a_tool_whose_name_cannot_be_shown_is_refused(name: str) -> None:
         Server().tool(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "call", "message"),
+    [
+        ("a__b", Server().call, "what a source of tools is called"),
+        ("adm", lambda *parts: parts, "async function"),
+        ("adm", Server().tool, r"\(name, arguments, context\)"),
+        ("adm", None, r"\(name, arguments, context\)"),
+    ],
+)
+def test_what_is_no_source_is_said_where_it_is_made(name: str, call: Any, message: str) -> None:
+    with pytest.raises(ToolDefinitionError, match=message):
+        ToolSource(name, call)
+
+
+def test_a_remote_tool_runs_in_no_process_of_its_own() -> None:
+    """Its code is the source's connection, which no other process has."""
+    with pytest.raises(ToolDefinitionError, match="isolation"):
+        Server().tool("look", isolation="process")
+
+
 # ── what is declared ──────────────────────────────────────────────────────────────────
 
 

@@ -4,12 +4,15 @@ What a source says of its tools is a description, not a permission: effect, role
 is needed are declared here, by the application, for each exact name.
 """
 
+import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, Unpack
 
+from placet.errors import ToolDefinitionError
 from placet.tools.context import Context
 from placet.tools.naming import alias_of
+from placet.tools.plan import is_async
 from placet.tools.tool import Options, Tool
 from placet.values.construction import dataclass
 from placet.values.tool import Effect, Remote
@@ -30,11 +33,25 @@ class ToolSource:
 
     What comes from elsewhere calls out and can be written by others, so its tools have
     `open_world=True` and `writable_output=True` unless the application says otherwise.
+
+    Raises:
+        ToolDefinitionError: Its name is none, or its call is no async function of three arguments.
     """
 
     name: str
     call: CallRemote
     prefix: bool = False
+
+    def __post_init__(self) -> None:
+        Remote(self.name, "any")  # its name is one, or this says why not
+        try:
+            inspect.signature(self.call).bind(None, None, None)
+        except (TypeError, ValueError) as error:
+            msg = f"the call of source {self.name!r} must take (name, arguments, context)"
+            raise ToolDefinitionError(msg) from error
+        if not is_async(self.call):
+            msg = f"the call of source {self.name!r} must be an async function: what it waits for is the network"
+            raise ToolDefinitionError(msg)
 
     def tool(
         self,
