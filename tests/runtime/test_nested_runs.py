@@ -15,7 +15,7 @@ from placet.tools.tool import Tool, tool
 from placet.values.limits import Budget
 from placet.values.message import ToolMessage
 from placet.values.outcome import Answer, Outcome, Refused, Stopped, Waiting
-from placet.values.principal import EVERYONE
+from placet.values.principal import EVERYONE, Principal
 from placet.wiring import Agent
 from tests.runtime.conftest import BOSS, CLERK, TOOLS, MakeAgent, Office
 from tests.runtime.doors import results_of
@@ -282,3 +282,22 @@ async def test_a_tool_that_is_entered_again_has_taken_its_limit_once(make_agent:
     assert results(outcome) == ["paid"]
     assert office.done == [("pay", "y", 1)]
     assert "limit reached" in results(again)[0]
+
+
+async def test_a_nested_agent_asks_the_directory_of_the_tree(make_agent: MakeAgent, office: Office) -> None:
+    class Today:
+        async def find(self, principal_id: str) -> Principal | None:
+            return Principal(principal_id, {"garden"})
+
+    inner = make_agent(ScriptedModel().calls("look", name="x").says("no"), definition=AgentDefinition(name="inner"))
+    inner._stated.state(CLERK)  # who they once were
+    outer = make_agent(
+        ScriptedModel().calls("ask", task="t").says("ok"),
+        tools=[delegate("ask", "inner")],
+        agents=[inner],
+        directory=Today(),
+    )
+
+    assert isinstance(await outer.ask("Hi", principal=CLERK), Answer)
+    assert entered == ["ask"]
+    assert not office.done

@@ -13,7 +13,7 @@ from placet.values.call import ToolCall
 from placet.values.event import CallFinished, CallStarted, RunEnded, TextDelta
 from placet.values.limits import Budget
 from placet.values.message import ToolMessage
-from placet.values.outcome import Answer, Refused, Stopped
+from placet.values.outcome import Answer, Refused, Stopped, Waiting
 from placet.values.principal import Principal
 from placet.values.run import RunStatus, StopReason
 from tests.runtime.conftest import CLERK, MakeAgent, Office
@@ -241,3 +241,14 @@ async def test_a_model_has_a_timeout_of_its_own(make_agent: MakeAgent) -> None:
 
     assert isinstance(outcome, Stopped)
     assert outcome.reason is StopReason.MODEL
+
+
+async def test_a_run_of_one_agent_does_not_go_on_with_another(make_agent: MakeAgent, office: Office) -> None:
+    waiting = await make_agent(ScriptedModel().calls("pay", to="x", amount=1)).ask("Pay", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+
+    other = make_agent(ScriptedModel().says("never"), definition=AgentDefinition(name="garden"))
+    refused = await other.resume(waiting.run_id)
+
+    assert isinstance(refused, Refused)
+    assert refused.reason == "not_permitted"
