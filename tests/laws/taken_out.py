@@ -100,17 +100,19 @@ class Tried:
 
 @contextmanager
 def copied() -> Iterator[Path]:
-    """Give a copy of the package, in a folder of its own that is gone afterwards."""
+    """Give a copy of the package, in a folder of its own that is gone afterwards: a link to each file as it stands."""
     with TemporaryDirectory(prefix="placet-without-", ignore_cleanup_errors=True) as folder:
         copy = Path(folder) / "placet"
-        shutil.copytree(SOURCE, copy)
+        shutil.copytree(SOURCE, copy, copy_function=os.symlink)
         yield copy
 
 
 def take_out(entry: TakenOut, copy: Path) -> None:
-    """Take a rule out of a copy."""
+    """Take a rule out of a copy: the file that holds it becomes one of its own."""
     file = copy / entry.file
-    file.write_text(entry.without(file.read_text("utf-8")), "utf-8")
+    without = entry.without(file.read_text("utf-8"))
+    file.unlink()
+    file.write_text(without, "utf-8")
     if file.suffix == ".py":
         Path(importlib.util.cache_from_source(file)).unlink(missing_ok=True)
 
