@@ -72,6 +72,7 @@ bench-local: $(VENV)/.test ## how often the embedded model is right on the shop'
 
 bench-agentdojo: .bench/agentdojo/.ready ## AgentDojo's injection cases, replayed through placet
 	.bench/agentdojo/bin/python -m bench.agentdojo
+	.bench/agentdojo/bin/python -m bench.agentdojo --neighbourhood
 
 bench-tau2: .bench/tau2/.ready ## tau2's customers, and each other's orders
 	.bench/tau2/bin/python -m bench.tau2

@@ -1,5 +1,7 @@
 """Print what each policy lets through, and what it asks: `python -m bench.agentdojo [--suites banking,slack] [--json]`.
 
+With `--neighbourhood`: what of the banking suite's neighbourhood counts as the person's own, which should be nothing.
+
 It runs in an environment of its own, which `make bench-agentdojo` makes.
 """
 
@@ -11,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import reduce
 
 from bench.agentdojo.declarations import Policy
+from bench.agentdojo.neighbourhood import Kind, measure_neighbourhood
 from bench.agentdojo.replay import Stage
 from bench.agentdojo.suites import NAMES, Suite, load
 
@@ -86,12 +89,27 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def neighbours(kinds: Sequence[Kind]) -> str:
+    """Return what was tried in the neighbourhood, in Markdown."""
+    lines = [
+        "| values that stand in the person's words by accident | tried | taken for the person's own |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {kind.kind} | {kind.tried:,} | {len(kind.taken)} |" for kind in kinds]
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="Replay AgentDojo's injection cases through placet.")
     parser.add_argument("--suites", default=",".join(NAMES), help="which, with commas between")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    parser.add_argument("--neighbourhood", action="store_true", help="instead: what banking holds by accident")
     options = parser.parse_args()
+    if options.neighbourhood:
+        kinds = measure_neighbourhood(load("banking"))
+        print(json.dumps([asdict(kind) for kind in kinds]) if options.json else neighbours(kinds))
+        return
     rows: list[Row] = []
     for name in options.suites.split(","):
         suite = load(name)
