@@ -6,12 +6,18 @@ import sys
 import threading
 import time
 from contextvars import ContextVar
+from typing import Any
 
 import pytest
 
+from placet.models.scripted import ScriptedModel
 from placet.runtime.execute import Ending, Raised, Returned, TimedOut, run_read, run_sync, run_write
 from placet.runtime.patience import was_interrupted
 from placet.runtime.pool import ToolThreads
+from placet.tools.tool import tool
+from placet.values.approval import Approval
+from placet.values.outcome import Waiting
+from tests.runtime.conftest import BOSS, CLERK, MakeAgent
 
 USER: ContextVar[str] = ContextVar("user", default="nobody")
 
@@ -179,3 +185,33 @@ def test_a_process_can_end_while_a_tool_hangs() -> None:
     began = time.monotonic()
     subprocess.run([sys.executable, "-c", program], check=True, timeout=30)  # noqa: S603 - our own program
     assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize("effect", ["read", "write"])
+async def test_an_asynchronous_tool_hops_no_thread(make_agent: MakeAgent, effect: str) -> None:
+    seen: list[int] = []
+
+    async def load(_arguments: Any, _context: Any) -> str:
+        seen.append(threading.get_ident())
+        return "loaded"
+
+    async def preview(_arguments: Any, _resource: Any, _context: Any) -> str:
+        seen.append(threading.get_ident())
+        return "what would change"
+
+    @tool(
+        effect=effect, roles={"support"}, resource=load, authorise=lambda *_: True, preview=preview,
+        approval=Approval.always(approvers={"finance"}),
+    )  # fmt: skip
+    async def stay() -> str:
+        """Stay where you are."""
+        seen.append(threading.get_ident())
+        return "here"
+
+    agent = make_agent(ScriptedModel().calls("stay").says("ok"), tools=[stay])
+    waiting = await agent.ask("Stay", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+    await agent.approve(waiting.approvals[0].token, by=BOSS)
+
+    assert seen == [threading.get_ident()] * 5
+    assert agent.world.threads._threads == 0

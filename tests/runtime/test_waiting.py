@@ -1,8 +1,11 @@
 from placet.models.scripted import ScriptedModel
+from placet.runtime.observations import refusal_text, rejection_text
 from placet.testing import FrozenClock
+from placet.values.decision import Reason
 from placet.values.outcome import Answer, Waiting
 from placet.wiring import Agent
 from tests.runtime.conftest import BOSS, CLERK, MakeAgent
+from tests.runtime.doors import results_of
 
 
 def silent() -> ScriptedModel:
@@ -45,3 +48,17 @@ async def test_who_asked_reads_that_nobody_answered_in_time(make_agent: MakeAgen
 
     assert isinstance(answer, Answer)
     assert "expirou" in answer.text
+
+
+async def test_a_model_reads_english_whatever_the_person_speaks(make_agent: MakeAgent, clock: FrozenClock) -> None:
+    rejecting = make_agent(silent(), clock=clock)
+    rejected = await rejecting.reject((await ask(rejecting)).approvals[0].token, by=BOSS)
+    expiring = make_agent(silent(), clock=clock)
+    waiting = await ask(expiring)
+    clock.move(16 * 60)
+    expired = await expiring.resume(waiting.run_id)
+
+    assert isinstance(rejected, Answer)
+    assert isinstance(expired, Answer)
+    assert results_of(rejected.history)[0].content == rejection_text(None)
+    assert results_of(expired.history)[0].content == refusal_text(Reason.EXPIRED)
