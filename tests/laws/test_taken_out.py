@@ -33,10 +33,11 @@ def test_a_rule_stands_where_the_table_says(entry: TakenOut) -> None:
         assert unknown_names(entry.without(source)) == unknown_names(source)
 
 
-def test_every_rule_that_closes_a_known_hole_is_taken_out() -> None:
+def test_every_rule_that_closes_a_known_hole_and_every_answer_to_an_attack_is_taken_out() -> None:
     rules = {entry.rule for entry in ENTRIES}
 
     assert rules >= {f"DESIGN {number}" for number in range(1, 20)}
+    assert rules >= {f"ATTACKS {number}" for number in range(1, 25)}
     assert len({entry.id for entry in ENTRIES}) == len(ENTRIES)
 
 
