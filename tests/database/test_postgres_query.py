@@ -6,7 +6,7 @@ from psycopg.postgres import types
 
 from placet.database.answer import SqlRefusal
 from placet.database.caps import Caps
-from placet.database.postgres_query import Wrapped, wrap
+from placet.database.postgres_query import Wrapped, most_collected, wrap
 from placet.errors import ConfigurationError
 
 CAPS: Final = Caps(rows=7, cell_characters=9, columns=3)
@@ -51,3 +51,16 @@ def test_what_has_no_columns_or_too_many_is_refused() -> None:
 def test_a_cap_that_caps_nothing_is_refused(stated: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(stated))):
         Caps(**stated)  # type: ignore[arg-type]  # of several types
+
+
+def test_what_the_largest_aggregate_reads_is_what_is_collected() -> None:
+    scan = {"Node Type": "Seq Scan", "Plan Rows": 1_000_000, "Plan Width": 68}
+    few = {"Node Type": "Seq Scan", "Plan Rows": 10, "Plan Width": 8}
+    grouped = {"Node Type": "Aggregate", "Plan Rows": 5, "Plan Width": 8, "Plans": [scan]}
+    window = {"Node Type": "WindowAgg", "Plan Rows": 5, "Plan Width": 8, "Plans": [few]}
+
+    assert most_collected({"Node Type": "Hash Join", "Plans": [scan, few]}) == 0
+    assert most_collected(window) == 10 * 40
+    assert (
+        most_collected({"Node Type": "Limit", "Plans": [{"Node Type": "Append", "Plans": [window, grouped]}]}) == 10**8
+    )

@@ -469,3 +469,18 @@ async def test_queries_run_beside_each_other(sandbox: PostgresSandbox) -> None:
     answers = await asyncio.gather(*(sandbox.query(f"SELECT {number}") for number in range(20)))
 
     assert [answer.rows[0][0] for answer in answers if isinstance(answer, Rows)] == list(range(20))
+
+
+@pytest.mark.parametrize(
+    "aggregate", ["array_agg(id)", "json_agg(status)", "string_agg(status, ',') OVER (ORDER BY id)"]
+)
+async def test_no_aggregate_collects_what_would_fill_the_memory(server: PostgresServer, aggregate: str) -> None:
+    async with open_sandbox(server, Caps(collected_bytes=100_000)) as opened:
+        answer = await refuse(opened, f"SELECT {aggregate} FROM orders")
+        few = await read(opened, f"SELECT {aggregate} FROM orders WHERE id < 50")
+        counted = await read(opened, "SELECT count(*) FROM orders")
+
+    assert (answer.code, answer.fix) == ("too_large", Fix.NARROW)
+    assert "collect" in answer.message
+    assert few.row_count
+    assert counted.row_count

@@ -44,6 +44,7 @@ def test_together_or_one_by_one_is_the_same(rows: list[tuple[object, ...]], many
 COLUMN: Final = st.one_of(
     st.lists(st.floats(allow_nan=False) | st.none(), min_size=4, max_size=4),
     st.lists(st.text("aș", max_size=6), min_size=4, max_size=4),
+    st.just(["șșșșș"] * 4),
     st.lists(st.integers() | st.just(math.nan), min_size=4, max_size=4),
     st.just([1, True, 2.5, 10**30]),
 )
@@ -54,3 +55,8 @@ def test_columns_of_one_kind_are_the_same(columns: list[list[object]]) -> None:
     rows = list(zip(*columns, strict=True))
 
     assert shaped(rows, 4) == one_by_one(rows)
+
+
+def test_what_is_capped_are_bytes() -> None:
+    assert shaped([("șșșș",)] * 5, 5) == one_by_one([("șșșș",)] * 5)
+    assert len(one_by_one([("șșșșș", "șșșș")] * 5)[0]) == len(shaped([("șșșșș", "șșșș")] * 5, 5)[0]) == 4  # type: ignore[arg-type]  # rows

@@ -38,7 +38,7 @@ def backwards(levels: int) -> str:
 
 
 def arms(name: str, source: str) -> str:
-    return f"{name} AS ({' UNION ALL '.join([f'SELECT x FROM {source}'] * 20)})"
+    return f"{name} AS ({' UNION ALL '.join([f'SELECT id AS x FROM {source}'] * 20)})"
 
 
 GROWING: Final = {
@@ -59,10 +59,12 @@ GROWING: Final = {
     "its own column, in WHERE": f"SELECT {wide('id', 310)} AS x FROM orders WHERE {wide('x', 310)}",
     "its own column, by its number": f"SELECT {wide('id', 217)} AS x FROM orders ORDER BY {','.join('1' * 60)}",
     "a sub-query in a column": f"SELECT {wide('x', 93)} FROM (SELECT (SELECT {wide('x', 93)} FROM {within()}) AS x)",
+    "a column that is a sub-query": f"SELECT {wide('x', 93)} FROM (SELECT {wide('y', 93)} AS x FROM"
+    f" (SELECT (SELECT {wide('id', 93)} FROM orders LIMIT 1) AS y))",
+    "qualified names in WHERE": f"SELECT 1 FROM {within()} AS s WHERE {wide('s.x', 93)}",
     "a WITH looks ahead": backwards(16),
     "a WITH within, looking ahead": f"SELECT ({backwards(16)})",
-    "UNION ALL of UNION ALL": f"WITH {arms('u', '(SELECT id AS x FROM orders)')}, {arms('v', 'u')}, {arms('w', 'v')}"
-    " SELECT x FROM w",
+    "UNION ALL of UNION ALL": f"WITH {arms('u', 'orders')}, {arms('v', 'u')}, {arms('w', 'v')} SELECT x FROM w",
     "quoted": f'WITH "a b" AS {within()} SELECT {wide("x", 93)} FROM "a b"',
     "quoted like a word of SQL": f'WITH "order" AS {within()} SELECT {wide("x", 93)} FROM [order]',
     "a string": f"WITH 'c' AS {within()} SELECT {wide('x', 93)} FROM 'c'",

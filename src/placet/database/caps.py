@@ -21,6 +21,8 @@ class Caps:
         cost: What PostgreSQL's planner may estimate, in its own units. A cross join of two
             large tables is at 5e7 and more, ordinary analytics over half a million rows below 5e4.
         estimated_rows: What the planner may expect of the whole answer, before the row cap.
+        collected_bytes: What aggregates that keep all they read (`array_agg`, `json_agg`, `string_agg`) may
+            hold in PostgreSQL's memory, as the planner expects. No setting of the server bounds it.
         query_characters: Of the query's text.
         tokens: Of the query.
         depth: Of its brackets.
@@ -42,6 +44,7 @@ class Caps:
     columns: int = 100
     cost: float = 1_000_000
     estimated_rows: float = 100_000_000
+    collected_bytes: int = 50_000_000
     query_characters: int = 10_000
     tokens: int = 2_000
     depth: int = 60

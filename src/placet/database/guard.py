@@ -13,6 +13,7 @@ from typing import Final
 from placet.database.answer import Fix, SqlRefusal
 from placet.database.caps import Caps
 from placet.database.facts import SqlParser, Unparsable
+from placet.database.growth import COLLECTING
 from placet.database.hints import syntax_hint
 from placet.database.objection import Objection
 from placet.database.policy import Policy
@@ -31,10 +32,12 @@ class Passed:
     Attributes:
         statement: Its one statement, without the semicolon and what follows.
         relations: The open relations that it reads, by full name.
+        collects: Whether it has an aggregate that keeps all that it reads.
     """
 
     statement: str
     relations: tuple[str, ...]
+    collects: bool = False
 
 
 class Guard:
@@ -81,7 +84,8 @@ class Guard:
                 return objection
         found = (find(use, self._data) for use in facts.relations)
         names = dict.fromkeys(relation.full_name for relation in found if relation)
-        return Passed(sql[: facts.end], tuple(names))
+        collects = any(use.parts[-1] in COLLECTING for use in facts.functions)
+        return Passed(sql[: facts.end], tuple(names), collects)
 
     def _measure(self, sql: str) -> Objection | None:
         """Look at the text and its tokens, so that the parser is never handed what could break it."""

@@ -13,7 +13,7 @@ DECLARE, FETCH                   the wrapper cuts rows and cells on the server
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -71,6 +71,11 @@ class Settings:
         return statement(f"BEGIN TRANSACTION {mode}".encode()), statement(f"SELECT {calls}".encode())
 
 
+_AGGREGATING: Final = frozenset({"Aggregate", "WindowAgg"})
+_ROW_BYTES: Final = 32
+"""Of a row that is kept, besides its values."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wrapped:
     """A query inside the words that cut its answer.
@@ -112,10 +117,16 @@ def wrap(query: str, described: Sequence[tuple[str, int]], caps: Caps) -> Wrappe
     )
 
 
-async def estimate(wire: Wire, wrapped: Wrapped, caps: Caps) -> float | SqlRefusal:
+async def estimate(wire: Wire, wrapped: Wrapped, caps: Caps, *, collects: bool) -> float | SqlRefusal:
     """Return the planner's cost of a query, or that it is too much.
 
     EXPLAIN evaluates constants, so it must not see what the guard has not passed.
+
+    Args:
+        wire: To the server.
+        wrapped: The query.
+        caps: What it may cost.
+        collects: Whether it has an aggregate that keeps all that it reads.
 
     Raises:
         ServerError: The server refuses it.
@@ -131,7 +142,23 @@ async def estimate(wire: Wire, wrapped: Wrapped, caps: Caps) -> float | SqlRefus
             fix=Fix.NARROW,
             hint="join on keys instead of crossing, filter before joining, aggregate",
         )
+    if collects and most_collected(plan) > caps.collected_bytes:
+        return SqlRefusal(
+            code="too_large",
+            message="the query would collect far too many rows in one place",
+            fix=Fix.NARROW,
+            hint="count or sum them, or collect fewer: what is collected is cut to one cell anyway",
+        )
     return cost
+
+
+def most_collected(plan: Mapping[str, Any]) -> float:
+    """Return the bytes that the planner expects to go into the aggregate that reads most."""
+    parts: Sequence[Mapping[str, Any]] = plan.get("Plans", ())
+    most = max((most_collected(part) for part in parts), default=0.0)
+    if plan["Node Type"] not in _AGGREGATING or not parts:
+        return most
+    return max(most, float(parts[0]["Plan Rows"]) * (float(parts[0]["Plan Width"]) + _ROW_BYTES))
 
 
 async def fetch(wire: Wire, wrapped: Wrapped, caps: Caps, started: float, cost: float | None = None) -> SqlAnswer:

@@ -138,7 +138,7 @@ class PostgresSandbox:
             wrapped = wrap(passed.statement, described(shape).columns, self.caps)
             if isinstance(wrapped, SqlRefusal):
                 return wrapped
-            cost = await estimate(wire, wrapped, self.caps)
+            cost = await estimate(wire, wrapped, self.caps, collects=passed.collects)
             if isinstance(cost, SqlRefusal):
                 return cost
             return await fetch(wire, wrapped, self.caps, started, cost)
