@@ -46,7 +46,7 @@ def in_seconds(seconds: int) -> str:
         ({"retry-after": "inf"}, " s"),
         ({"retry-after": "date"}, " s"),
     ],
-    ids=lambda value: "; ".join(value.values()) if isinstance(value, dict) else "",
+    ids=["21", "20.0", "a day", "ms", "although it may", "for ever", "a date"],
 )
 @pytest.mark.parametrize("status", [429, 503])
 async def test_a_wait_that_is_longer_than_what_is_left_is_not_begun(

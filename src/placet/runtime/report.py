@@ -187,8 +187,8 @@ def _run_node(records: Records, run_id: str, agent: str = "") -> Node:
 
 def _was_cut(ended: AuditEntry) -> bool:
     """Return whether the last word of a run ends where the token limit was reached."""
-    asked = _body(ended).get("asked") or [{}]
-    return bool(asked[-1].get("finish") == Finish.LENGTH)
+    asked: list[Node] = _body(ended).get("asked") or []
+    return bool(asked) and asked[-1].get("finish") == Finish.LENGTH
 
 
 def _turns(records: Records, run_id: str) -> list[Node]:

@@ -76,6 +76,8 @@ class ToolSource:
         """
         remote = Remote(self.name, name)
         call = self.call
+        options.setdefault("open_world", True)
+        options.setdefault("writable_output", True)
 
         async def run(arguments: dict[str, Any], context: Context[Any]) -> Any:
             return await call(remote.name, arguments, context)
@@ -86,6 +88,6 @@ class ToolSource:
             parameters=parameters,
             effect=effect,
             handler=run,
-            **Options(**{"open_world": True, "writable_output": True, **options}),
+            **options,
         )
         return replace(made, spec=replace(made.spec, remote=remote))
