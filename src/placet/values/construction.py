@@ -2,7 +2,8 @@
 
 `dataclasses` writes the source of six methods for every frozen class and compiles each of them. With a
 hundred and fifty classes that was most of what `import placet` took. `dataclass` here gives the same
-class, and compiles one method of it, `__init__`; the others are closures over the names of the fields.
+class, and compiles one method of it, `__init__`, when the first instance is made; the others are closures
+over the names of the fields.
 
 `made_quickly` goes on top of it, for values that are made for every call.
 """
@@ -10,8 +11,10 @@ class, and compiles one method of it, `__init__`; the others are closures over t
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError
+from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 __all__ = ["dataclass", "made_quickly"]
@@ -58,7 +61,7 @@ def _freeze(cls: type[T], *, eq: bool = True, kw_only: bool = False) -> type[T]:
         raise TypeError(f"{cls.__name__} has a ClassVar or an InitVar, which are not made here")
     setters: dict[str, Setter] = {one.name: getattr(made, one.name).__set__ for one in declared}
     scope = {f"_set_{name}": setter for name, setter in setters.items()}
-    made.__init__ = _write_init(made, scope, "_set_{0}(self, {1})")
+    made.__init__ = _Unwritten(made, partial(_write_init, made, scope, "_set_{0}(self, {1})"))
     made.__repr__ = _show([one.name for one in declared if one.repr])
     made.__setattr__, made.__delattr__ = _bar(made, frozenset(setters))
     made.__getstate__, made.__setstate__ = _state(setters)
@@ -148,14 +151,29 @@ def made_quickly(cls: type[T]) -> type[T]:
         raise TypeError(f"{cls.__name__} is no frozen dataclass with slots, all of whose fields are arguments")
     twin = type(cls.__name__, (), {"__slots__": vars(cls)["__slots__"], "__module__": cls.__module__})
     scope = {"_open": object.__setattr__, "_twin": twin, "_frozen": cls}
-    made = _write_init(cls, scope, "self.{0} = {1}", "_open(self, '__class__', _twin)", "self.__class__ = _frozen")
-    cls.__init__ = made  # type: ignore[method-assign]  # this is what the decorator is for
+    write = partial(
+        _write_init, cls, scope, "self.{0} = {1}", "_open(self, '__class__', _twin)", "self.__class__ = _frozen"
+    )
+    cls.__init__ = _Unwritten(cls, write)  # type: ignore[assignment]  # this is what the decorator is for
     return cls
 
 
-def _write_init(
-    cls: type[Any], scope: dict[str, Any], setting: str, before: str = "", after: str = ""
-) -> Callable[..., None]:
+class _Unwritten:
+    """Stands for the `__init__` of a class until it is first asked for: of most classes a program makes none."""
+
+    __slots__ = ("_cls", "_write")
+
+    def __init__(self, cls: type[Any], write: Callable[[], FunctionType]) -> None:
+        self._cls = cls
+        self._write = write
+
+    def __get__(self, instance: object | None, owner: type[Any] | None = None) -> Callable[..., None]:
+        made = self._write()
+        self._cls.__init__ = made
+        return made if instance is None else made.__get__(instance, owner)
+
+
+def _write_init(cls: type[Any], scope: dict[str, Any], setting: str, before: str = "", after: str = "") -> FunctionType:
     """Return the `__init__` of a dataclass.
 
     Args:
@@ -192,7 +210,7 @@ def _write_init(
     parameters = ["self", *required, *given, *(["*", *keywords] if keywords else [])]
     lines = [f"    {statement}" for statement in body if statement] or ["    pass"]
     exec("\n".join([f"def __init__({', '.join(parameters)}):", *lines]), scope)  # noqa: S102 - of the names of our own fields, as `dataclasses` does
-    made: Callable[..., None] = scope["__init__"]
+    made: FunctionType = scope["__init__"]
     made.__annotations__ = {**{field.name: field.type for field in declared if field.init}, "return": None}
     made.__qualname__ = f"{cls.__qualname__}.__init__"
     return made
