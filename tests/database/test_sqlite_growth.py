@@ -61,7 +61,7 @@ GROWING: Final = {
     "a sub-query in a column": f"SELECT {wide('x', 93)} FROM (SELECT (SELECT {wide('x', 93)} FROM {within()}) AS x)",
     "a column that is a sub-query": f"SELECT {wide('x', 93)} FROM (SELECT {wide('y', 93)} AS x FROM"
     f" (SELECT (SELECT {wide('id', 93)} FROM orders LIMIT 1) AS y))",
-    "qualified names in WHERE": f"SELECT 1 FROM {within()} AS s WHERE {wide('s.x', 93)}",
+    "qualified names in WHERE": f"SELECT 1 FROM {within()} AS s WHERE {'+'.join(['s.x'] * 60)}",
     "a WITH looks ahead": backwards(16),
     "a WITH within, looking ahead": f"SELECT ({backwards(16)})",
     "UNION ALL of UNION ALL": f"WITH {arms('u', 'orders')}, {arms('v', 'u')}, {arms('w', 'v')} SELECT x FROM w",

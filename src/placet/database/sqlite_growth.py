@@ -59,6 +59,7 @@ KINDS: Final = {
 }
 """Words that are no names, or not always. Whatever else stands in a query counts as one."""
 
+_NEVER_NAMES: Final = frozenset(range(_BY)) - {_NUMBER}
 _QUERY: Final = frozenset({_SELECT, _WITH})
 _DEFINING: Final = frozenset({_AS, _MATERIALIZED})
 _ORDERING: Final = frozenset({_ORDERS, _GROUPS})
@@ -132,7 +133,12 @@ def define_in_few(words: Sequence[str]) -> frozenset[str] | None:
     queries = 1 + spaced.count("( select") + spaced.count("( with") + spaced.count("( values")
     names = len(words) - 2 * spaced.count("(") - commas
     reads = commas + spaced.count("from ") + spaced.count("join ") + spaced.count("union ") + spaced.count("except ")
-    if (names / (queries + 1)) ** (queries + 1) > MOST_NAMES or (reads / queries + 1) ** queries > MOST_RELATIONS:
+    if (reads / queries + 1) ** queries > MOST_RELATIONS:
+        return None
+    most = (queries + 1) * MOST_NAMES ** (1 / (queries + 1))
+    if most < names <= 2 * most:  # reserved words are none
+        names = len([word for word in words if KINDS.get(word) not in _NEVER_NAMES])
+    if names > most:
         return None
     defined = _definitions(words) if " as (" in spaced or "materialized (" in spaced else frozenset[str]()
     return defined if defined.isdisjoint(_UNCERTAIN) else None
