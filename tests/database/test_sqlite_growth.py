@@ -68,6 +68,7 @@ GROWING: Final = {
     "quoted": f'WITH "a b" AS {within()} SELECT {wide("x", 93)} FROM "a b"',
     "quoted like a word of SQL": f'WITH "order" AS {within()} SELECT {wide("x", 93)} FROM [order]',
     "a string": f"WITH 'c' AS {within()} SELECT {wide('x', 93)} FROM 'c'",
+    "a name, read by a string": f"WITH c AS {within()} SELECT {wide('x', 93)} FROM 'c'",
     "by its qualified name": f"SELECT {wide('s.x', 93)} FROM {within()} AS s",
 }
 

@@ -125,16 +125,12 @@ def measure_growth(words: Sequence[str]) -> Growth:
 def define_in_few(words: Sequence[str]) -> frozenset[str] | None:
     """Return what so few words define that they cannot come to much, however they are arranged, or None for more.
 
-    Names multiply once in each query, and once more where one is a column's own; what is read multiplies
-    once in each. A product of numbers with one sum is largest when they are equal.
+    Names multiply once in each query, those of what is read among them, and once more where one is a
+    column's own. A product of numbers with one sum is largest when they are equal.
     """
     spaced = " ".join(words)
-    commas = spaced.count(",")
     queries = 1 + spaced.count("( select") + spaced.count("( with") + spaced.count("( values")
-    names = len(words) - 2 * spaced.count("(") - commas
-    reads = commas + spaced.count("from ") + spaced.count("join ") + spaced.count("union ") + spaced.count("except ")
-    if (reads / queries + 1) ** queries > MOST_RELATIONS:
-        return None
+    names = len(words) - 2 * spaced.count("(") - spaced.count(",")
     most = (queries + 1) * MOST_NAMES ** (1 / (queries + 1))
     if most < names <= 2 * most:  # reserved words are none
         names = len([word for word in words if KINDS.get(word) not in _NEVER_NAMES])
