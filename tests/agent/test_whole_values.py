@@ -182,3 +182,21 @@ def test_the_time_that_it_takes_grows_with_the_length_of_the_text_and_no_faster(
         stands_whole(value)(text)
 
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "theirs", "others"),
+    [
+        ("to", "Pay ana@shop.example", ["ana@shop.example"], ["ana", "shop.example"]),
+        ("to", "Tell Ana Pop", ["Ana Pop"], ["Ana"]),
+        ("password", "change the password to 'tulip'", ["tulip"], ["password"]),
+        ("file_id", "delete file 13 by June 14, 2026", [13, "13"], [14, 2026, "2026"]),
+        ("amount", "pay 500", [500], []),
+        ("amount", "pay 1,000, and 15 % more", [], [1, 1000, 15]),
+    ],
+)
+def test_what_the_page_on_approvals_says_counts_as_said(
+    name: str, words: str, theirs: list[Json], others: list[Json]
+) -> None:
+    assert all(said(value, words, name) for value in theirs)
+    assert not any(said(value, words, name) for value in others)
