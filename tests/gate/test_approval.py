@@ -45,19 +45,23 @@ def test_only_an_approved_request_is_a_yes(make_request: MakeRequest, status: Ap
     assert isinstance(check_approval(make_request(tool=PAY, approval=replace(YES, status=status))), Deny)
 
 
+SENT = Preview("sent", {"status": "sent"})
+SEEN = replace(YES, preview=SENT)
+
+
 @pytest.mark.parametrize(
     "yes",
     [
-        pytest.param(replace(YES, schema_digest="the tool as it was"), id="the tool has changed"),
-        pytest.param(replace(YES, policy_digest="the policy as it was"), id="the policy has changed"),
-        pytest.param(replace(YES, preview=Preview("paid", {"status": "paid"})), id="the preview has changed"),
-        pytest.param(replace(YES, yes=Yes.CONFIRM), id="the other kind of yes"),
+        pytest.param(replace(SEEN, schema_digest="the tool as it was"), id="the tool has changed"),
+        pytest.param(replace(SEEN, policy_digest="the policy as it was"), id="the policy has changed"),
+        pytest.param(replace(SEEN, preview=Preview("paid", {"status": "paid"})), id="the preview has changed"),
+        pytest.param(replace(SEEN, preview=None), id="there was no preview"),
+        pytest.param(replace(SEEN, yes=Yes.CONFIRM), id="the other kind of yes"),
     ],
 )
 def test_a_yes_is_asked_anew_when_what_was_seen_has_changed(make_request: MakeRequest, yes: ApprovalRequest) -> None:
-    request = make_request(tool=PAY, approval=yes, preview=Preview("sent", {"status": "sent"}))
-
-    assert isinstance(check_approval(request), NeedsApproval)
+    assert isinstance(check_approval(make_request(tool=PAY, approval=SEEN, preview=SENT)), Allow)
+    assert isinstance(check_approval(make_request(tool=PAY, approval=yes, preview=SENT)), NeedsApproval)
 
 
 @pytest.mark.parametrize("make_rule", [lambda when: Approval.when(when, approvers={"finance"}), Confirmation.when])

@@ -35,3 +35,13 @@ def test_a_rule_that_answers_anything_but_true_refuses(make_request: MakeRequest
     tool = replace(LOOK, authorise=lambda *_: answer)  # type: ignore[arg-type]  # that is the point
 
     assert isinstance(check_authorisation(make_request(tool=tool)), Deny)
+
+
+def test_what_is_not_found_is_refused_although_no_rule_looks_at_it(make_request: MakeRequest) -> None:
+    tool = replace(LOOK, loads=True)
+
+    missing = check_authorisation(make_request(tool=tool, resource=None))
+
+    assert isinstance(missing, Deny)
+    assert missing.reason is Reason.NOT_FOUND
+    assert isinstance(check_authorisation(make_request(tool=tool, resource="something")), Allow)

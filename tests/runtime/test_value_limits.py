@@ -1,6 +1,7 @@
 """How much of a value may pass in a window, through every door."""
 
 import asyncio
+from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -14,7 +15,7 @@ from placet.tools.context import Context
 from placet.tools.tool import Tool, tool
 from placet.values.approval import Approval
 from placet.values.call import ToolResult
-from placet.values.limits import ValueLimit
+from placet.values.limits import Limit, RateLimit, ValueLimit
 from placet.values.outcome import Answer, Waiting
 from placet.values.principal import Principal
 from placet.wiring import Agent
@@ -176,3 +177,25 @@ def test_a_limit_is_written_as_it_is_said() -> None:
     limit = ValueLimit.parse("500.50 of amount / 2 days")
 
     assert (limit.at_most, limit.argument, limit.per.days) == (Decimal("500.50"), "amount", 2)
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [RateLimit(1, timedelta(minutes=1), scope="tool"), ValueLimit(Decimal(9), "amount", timedelta(minutes=1), "tool")],
+    ids=["calls", "values"],
+)
+async def test_a_limit_of_a_tool_is_one_window_for_everybody(make_agent: MakeAgent, limit: Limit) -> None:
+    @tool(effect="write", roles={"support"}, waiver="petty cash", limit=limit)
+    async def share(amount: int) -> str:
+        """Take from what is there for all."""
+        return f"took {amount}"
+
+    agent = make_agent(tools=[share])
+    codes: list[str] = []
+    for key, who in enumerate(("s1", "s2")):
+        principal = Principal(who, roles={"support"})
+        result = await agent.call("share", {"amount": 5}, principal=principal, key=f"{key}")
+        assert isinstance(result, ToolResult)
+        codes.append(result.code)
+
+    assert codes == ["ok", "limit_reached"]
