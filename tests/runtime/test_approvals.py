@@ -335,3 +335,14 @@ async def test_a_run_that_nobody_has_answered_in_time_goes_on_with_a_refusal(
     assert [request.status for request in await store.list_approvals()] == [ApprovalStatus.EXPIRED]
     assert "expired" in [record.entry.decision async for record in store.read()]
     assert not office.done
+
+
+async def test_a_reason_is_recorded_and_redacted(make_agent: MakeAgent, heard: ListSink) -> None:
+    agent = make_agent(pay_ten())
+    waiting = await agent.ask("Pay x ten", principal=CLERK)
+
+    await agent.reject(pending(waiting).token, by=BOSS, reason="not today, password=hunter2", reason_for_model=False)
+
+    (rejected,) = [entry for entry in heard.entries if entry.decision == "rejected" and entry.principal_id == BOSS.id]
+    assert "not today" in rejected.body
+    assert "hunter2" not in rejected.body
