@@ -1,5 +1,6 @@
 from itertools import permutations
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -59,11 +60,15 @@ def test_a_permit_is_named_in_the_decision(make_request: MakeRequest) -> None:
         ("principal.id", Comparison.EQUALS, "s1", True),
         ("to", Comparison.AT_MOST, 5, False),
         ("flag", Comparison.AT_MOST, 5, False),
+        ("flag", Comparison.EQUALS, 1, False),
+        ("one", Comparison.EQUALS, True, False),
+        ("one", Comparison.ONE_OF, [True], False),
+        ("digits", Comparison.AT_MOST, 5, False),
     ],
 )
 def test_conditions_compare_facts_of_the_call(fact: str, comparison: Comparison, value: object, *, holds: bool) -> None:
     principal = Principal("s1", {"support"}, {"iban": "RO49"})
-    arguments = SimpleNamespace(euro=5, to="RO49", address={"city": "Cluj"}, flag=True)
+    arguments = SimpleNamespace(euro=5, to="RO49", address={"city": "Cluj"}, flag=True, one=1, digits="5")
 
     assert Condition(fact, comparison, value).holds(principal, arguments) is holds  # type: ignore[arg-type]  # JSON all of them
 
@@ -140,3 +145,59 @@ def test_toml_says_the_same_and_rules_of_other_products_are_out_of_force(make_re
 def test_toml_with_a_fault_does_not_build(old: str, new: str) -> None:
     with pytest.raises(PolicyError):
         parse_policy(TOML.replace(old, new, 1))
+
+
+FIVE, ROME = Condition("euro", Comparison.EQUALS, 5), Condition("to", Comparison.EQUALS, "Rome")
+
+
+@pytest.mark.parametrize(("euro", "to", "applies"), [(5, "Rome", True), (6, "Rome", False), (5, "Cluj", False)])
+def test_a_rule_applies_where_all_of_its_conditions_hold(
+    make_request: MakeRequest, euro: int, to: str, *, applies: bool
+) -> None:
+    narrow = permit("narrow", ["look"], roles=["support"], conditions=[FIVE, ROME])
+    wide = permit("wide", ["look"], roles=["support"])
+    never = forbid("never", ["look"], roles=["support"], conditions=[FIVE, ROME])
+    arguments = SimpleNamespace(euro=euro, to=to)
+
+    permitted = check_policy(make_request(policy=policy_of(narrow), arguments=arguments))
+    forbidden = check_policy(make_request(policy=policy_of(wide, never), arguments=arguments))
+
+    assert isinstance(permitted, Allow) is applies
+    assert isinstance(forbidden, Deny) is applies
+
+
+@pytest.mark.parametrize("applies", [True, False])
+def test_a_rule_applies_where_its_predicate_holds(make_request: MakeRequest, *, applies: bool) -> None:
+    rule = permit("p", ["look"], roles=["support"], when=lambda _principal, arguments: arguments.euro == 5)
+    arguments = SimpleNamespace(euro=5 if applies else 6)
+
+    assert isinstance(check_policy(make_request(policy=policy_of(rule), arguments=arguments)), Allow) is applies
+
+
+def test_whatever_a_rule_says_is_in_the_digest_to_which_a_yes_is_bound() -> None:
+    def made(**changes: Any) -> str:
+        given: dict[str, Any] = {"roles": ["support"], "conditions": [FIVE], "when": lambda _p, _a: True, **changes}
+        return policy_of(permit(given.pop("id", "p"), given.pop("tools", ["look"]), **given)).digest
+
+    others = [
+        made(id="q"), made(tools=["pay"]), made(roles=["finance"]), made(conditions=[]), made(conditions=[FIVE, ROME]),
+        made(when=None), made(when=lambda _p, arguments: arguments.euro == 5),
+    ]  # fmt: skip
+
+    assert made() == made()
+    assert len({made(), *others}) == len(others) + 1
+
+
+@pytest.mark.parametrize(
+    ("tools", "roles", "conditions"),
+    [
+        ("look", ["support"], ()),
+        (["look"], "support", ()),
+        (["look"], ["support"], ("euro", Comparison.AT_MOST, "five")),
+        (["look"], ["support"], ("euro", Comparison.ONE_OF, "5")),
+        (["look"], ["support"], ("to", Comparison.SAME_AS, "iban")),
+    ],
+)
+def test_a_rule_that_could_never_say_what_it_means_does_not_build(tools: Any, roles: Any, conditions: Any) -> None:
+    with pytest.raises(PolicyError):
+        permit("p", tools, roles=roles, conditions=[Condition(*conditions)] if conditions else [])
