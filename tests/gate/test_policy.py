@@ -179,9 +179,14 @@ def test_whatever_a_rule_says_is_in_the_digest_to_which_a_yes_is_bound() -> None
         given: dict[str, Any] = {"roles": ["support"], "conditions": [FIVE], "when": lambda _p, _a: True, **changes}
         return policy_of(permit(given.pop("id", "p"), given.pop("tools", ["look"]), **given)).digest
 
+    predicates: list[Any] = [
+        None, lambda _p, a: a.euro <= 5, lambda _p, a: a.euro <= 50, lambda _p, a: a.cents <= 5,
+        lambda _p, a: a.euro in {5, 6}, lambda _p, a: a.euro in {5, 7}, lambda _p, a: any(n < 5 for n in a.all),
+        lambda _p, a: any(n < 6 for n in a.all),
+    ]  # fmt: skip
     others = [
         made(id="q"), made(tools=["pay"]), made(roles=["finance"]), made(conditions=[]), made(conditions=[FIVE, ROME]),
-        made(when=None), made(when=lambda _p, arguments: arguments.euro == 5),
+        *(made(when=predicate) for predicate in predicates),
     ]  # fmt: skip
 
     assert made() == made()

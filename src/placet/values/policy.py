@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
+from types import CodeType
 from typing import Any, Final, TypeAlias
 
 from placet.errors import PolicyError
@@ -246,7 +247,8 @@ class Policy:
         rules: Without order.
         roles: Every role that there is; a rule that names another does not build.
         product: Which product it is in force for; rules of other products are left out.
-        digest: Over all rules; an approval is bound to it. Predicates in code count by their names.
+        digest: Over all rules; an approval is bound to it. Predicates in code
+            count by name, instructions and constants, not by what they close over.
 
     Raises:
         PolicyError: Two rules have one id, or a rule names an undeclared role.
@@ -300,5 +302,14 @@ def _form(rule: Rule) -> dict[str, Any]:
         "conditions": [[c.fact, c.comparison, c.value] for c in rule.conditions],
         "when": None
         if rule.when is None
-        else [getattr(rule.when, "__qualname__", ""), code.co_code.hex() if code else ""],
+        else [getattr(rule.when, "__qualname__", ""), _written(code) if code is not None else ""],
     }
+
+
+def _written(constant: Any) -> str:
+    """Return a constant of a predicate, or its code with all of its constants, alike in every process."""
+    if isinstance(constant, CodeType):
+        return "".join([constant.co_code.hex(), *constant.co_names, *map(_written, constant.co_consts)])
+    if isinstance(constant, frozenset):
+        return f"{{{sorted(map(_written, constant))}}}"
+    return f"({', '.join(map(_written, constant))})" if isinstance(constant, tuple) else repr(constant)
