@@ -30,7 +30,7 @@ def test_what_needs_nobody_works_on_such_a_store(undemo: Placet) -> None:
     assert undemo("runs", "list").code == 0
     assert undemo("approvals", "list").code == 0
     assert undemo("audit", "verify").code == 0
-    assert len(undemo("tools", "list", "--json").data) == 10
+    assert len(undemo("tools", "list", "--json").data) == 11
 
 
 def test_whoever_the_directory_does_not_know_is_refused(placet: Placet) -> None:

@@ -12,7 +12,7 @@ as `event`; and one line of JSON as `data`.
 | `call_started` | `run`, `key`, `tool`, `arguments` (redacted), `sentence`, `rule` |
 | `call_finished` | `run`, `key`, `tool`, `code`, `rule`, `ms` |
 | `waiting` | `run`, `key`, `approval` (id, yes, tool, approvers, preview, expires_at; never the token) |
-| `ended` | `run`, `status`: `answer` (`text`, `output`, `cut` if so), `waiting`, `stopped` or `refused` (`reason`, `text`) |
+| `ended` | `run`, `status`: `answer` (`text`, `output`, `cut`), `waiting`, `stopped` or `refused` (`reason`, `text`) |
 """
 
 from typing import Any, assert_never
