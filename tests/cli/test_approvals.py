@@ -29,6 +29,8 @@ def test_a_list_shows_what_waits_and_no_secret_even_to_an_approver(placet: Place
     assert "add_note" in shown.out
     assert "note on 8843: ok ⟨U+202E⟩ko⟨U+001B⟩[31m" in shown.out
     assert data[0]["arguments"]["card"] == "[redacted]"
+    assert data[0]["preview"].endswith("card [redacted]")
+    assert "4111" not in shown.out
     assert not [name for name in data[0] if "token" in name or "digest" in name]
 
 
@@ -70,6 +72,7 @@ def test_everybody_else_sees_it_redacted(placet: Placet, ask: Ask, who: list[str
     assert "only who may decide sees the arguments" in shown.out
     assert data["redacted"]
     assert data["arguments"]["card"] == "[redacted]"
+    assert data["preview"].endswith("card [redacted]")
 
 
 def test_an_approval_runs_the_call_and_prints_what_came_of_it(placet: Placet, ask: Ask) -> None:

@@ -214,7 +214,9 @@ async def test_no_record_of_a_question_or_its_answer_holds_what_is_redacted(
 
 
 @pytest.mark.parametrize("where", ["outermost", "nested"])
-async def test_who_waits_for_anothers_yes_is_told_no_redacted_argument(make_agent: MakeAgent, where: str) -> None:
+async def test_who_waits_for_anothers_yes_is_told_no_redacted_argument_and_no_preview_that_quotes_one(
+    make_agent: MakeAgent, where: str
+) -> None:
     agent = moving(make_agent, where)
     told: list[Any] = []
     waiting = await agent.ask("Move it", principal=CLERK, emit=told.append)
@@ -225,6 +227,7 @@ async def test_who_waits_for_anothers_yes_is_told_no_redacted_argument(make_agen
     asked = [event.approval for event in told if isinstance(event, CallWaiting)]
     shown = [*waiting.approvals, *later.approvals, *asked]
     assert [pending.arguments for pending in shown] == [{"address": "[redacted]", "order": 4}] * 3
+    assert [pending.preview for pending in shown] == [Preview("everything goes to [redacted]")] * 3
 
 
 async def test_who_watches_is_told_no_redacted_argument(make_agent: MakeAgent) -> None:

@@ -12,7 +12,15 @@ from placet.cli.json_argument import read_object
 from placet.cli.layout import GAP, call, table, wrap
 from placet.cli.present import minutes_left, outcome_json, present, refusal
 from placet.cli.progress import watch
-from placet.cli.requests import argument_lines, complaint, entitled, redacted_arguments, request_json, request_lines
+from placet.cli.requests import (
+    argument_lines,
+    complaint,
+    entitled,
+    redacted_arguments,
+    redacted_preview,
+    request_json,
+    request_lines,
+)
 from placet.runtime.site import Emit
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.decision import Reason
@@ -174,10 +182,16 @@ def _row(door: Door, request: ApprovalRequest) -> list[str]:
 
 def _seen(door: Door, request: ApprovalRequest) -> str:
     """Return what would change, as anybody may see it: the preview, else the call with its secrets left out."""
-    if request.preview is not None:
-        return escape_for_person(request.preview.text).text
+    preview = redacted_preview(door, request)
+    if preview is not None:
+        return escape_for_person(preview).text
     return call(request.tool, redacted_arguments(door, request))
 
 
 def _row_json(door: Door, request: ApprovalRequest) -> JsonObject:
-    return {**request_json(door, request), "arguments": redacted_arguments(door, request), "redacted": True}
+    return {
+        **request_json(door, request),
+        "arguments": redacted_arguments(door, request),
+        "preview": redacted_preview(door, request),
+        "redacted": True,
+    }

@@ -4,7 +4,7 @@ To somebody who may decide every argument is shown as it will run, whole, with w
 be seen made visible and a warning where that was needed. To everybody else it is redacted.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
@@ -19,7 +19,7 @@ from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.decision import Allow, Deny
 from placet.values.json import JsonObject
 from placet.values.provenance import Origin
-from placet.words.escape import Escaped, escape_for_person, escape_json
+from placet.words.escape import escape_for_person, escape_json
 from placet.words.formats import show_datetime
 from placet.words.messages import (
     ALREADY,
@@ -83,8 +83,20 @@ def visible_arguments(door: Door, request: ApprovalRequest) -> JsonObject:
 def redacted_arguments(door: Door, request: ApprovalRequest) -> JsonObject:
     """Return the arguments of a request as anybody may see them."""
     world = door.agent.world
-    redacted = world.redactor(world.toolset.find(request.tool)).value(request.arguments)
-    return redacted if isinstance(redacted, Mapping) else {}
+    return world.redacted(world.find_tool(request.tool), request.arguments)
+
+
+def visible_preview(door: Door, request: ApprovalRequest) -> str | None:
+    """Return what would change, as the person who asks may see it; None where the tool shows nothing."""
+    if entitled(door, request):
+        return request.preview.text if request.preview is not None else None
+    return redacted_preview(door, request)
+
+
+def redacted_preview(door: Door, request: ApprovalRequest) -> str | None:
+    """Return what would change, as anybody may see it: it may quote the arguments."""
+    world = door.agent.world
+    return world.redacted_preview(world.find_tool(request.tool), request)
 
 
 def request_lines(door: Door, request: ApprovalRequest) -> Iterable[Text]:
@@ -105,7 +117,7 @@ def request_lines(door: Door, request: ApprovalRequest) -> Iterable[Text]:
             (door.say("Rule"), request.rule),
             (door.say("Who may approve"), who),
             (door.say("Expires"), moment(door, request.expires_at) + (f" · {expires}" if expires else "")),
-            (door.say("What would change"), request.preview.text if request.preview is not None else ""),
+            (door.say("What would change"), visible_preview(door, request) or ""),
             (door.say("Decision"), _decided(door, request)),
             (door.say("Run"), request.run_id),
         ],
@@ -127,8 +139,8 @@ def argument_lines(door: Door, request: ApprovalRequest) -> Iterable[Text]:
 
 def warnings(door: Door, request: ApprovalRequest) -> list[str]:
     """Return what a person is to be warned of before they decide."""
-    preview = escape_for_person(request.preview.text, lines=True) if request.preview is not None else Escaped("")
-    found = escape_json(request.arguments)
+    preview = escape_for_person(visible_preview(door, request) or "", lines=True)
+    found = escape_json(visible_arguments(door, request))
     said = [door.say(WARN_HIDDEN)] if found.hidden or preview.hidden else []
     mixed = dict.fromkeys((*found.mixed, *preview.mixed))
     return [*said, door.say(WARN_MIXED, words=", ".join(mixed))] if mixed else said
@@ -149,7 +161,7 @@ def request_json(door: Door, request: ApprovalRequest) -> JsonObject:
         "run_id": request.run_id,
         "rule": request.rule,
         "approvers": sorted(request.approvers),
-        "preview": request.preview.text if request.preview is not None else None,
+        "preview": visible_preview(door, request),
         "provenance": dict(request.provenance),
         "created_at": request.created_at.isoformat(),
         "expires_at": request.expires_at.isoformat(),

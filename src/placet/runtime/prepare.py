@@ -347,7 +347,7 @@ async def _ask(world: World, ready: Ready, doubt: NeedsApproval, facts: GateRequ
         tool=asked.tool,
         arguments=asked.arguments if own else world.redacted(ready.tool, asked.arguments),
         approvers=asked.approvers,
-        preview=preview,
+        preview=preview if own else world.preview_for_others(ready.tool, asked),
         expires_at=asked.expires_at,
     )
     return Asked(asked, pending)

@@ -154,6 +154,6 @@ def pending_of(world: World, request: ApprovalRequest) -> PendingApproval:
         tool=request.tool,
         arguments=world.redacted(tool, request.arguments),
         approvers=request.approvers,
-        preview=request.preview,
+        preview=world.preview_for_others(tool, request),
         expires_at=request.expires_at,
     )

@@ -12,6 +12,7 @@ from placet.errors import StoreError
 from placet.gate.gate import Gate
 from placet.gate.policy import is_open
 from placet.ports import Clock, IdSource, ModelClient, PrincipalDirectory, Store
+from placet.redaction.named import REDACTED
 from placet.redaction.pack import KINDS
 from placet.redaction.redact import Redactor
 from placet.runtime.hooks import Hooks
@@ -21,7 +22,7 @@ from placet.runtime.pool import ToolThreads
 from placet.runtime.telemetry import Telemetry
 from placet.tools.tool import Tool
 from placet.tools.toolset import Toolset
-from placet.values.approval import ApprovalRequest
+from placet.values.approval import ApprovalRequest, Preview
 from placet.values.audit import AuditEntry
 from placet.values.construction import dataclass
 from placet.values.json import JsonObject
@@ -152,7 +153,7 @@ class World:
     def redacted(self, tool: Tool | None, arguments: JsonObject) -> JsonObject:
         """Return arguments as anybody but an approver may see them; of an unknown tool, their names alone."""
         if tool is None:
-            return dict.fromkeys(arguments, "[redacted]")
+            return dict.fromkeys(arguments, REDACTED)
         shown = self.redactor(tool).value(arguments)
         return shown if isinstance(shown, Mapping) else {}
 
@@ -160,8 +161,15 @@ class World:
         """Return what the approver saw, without the arguments that are kept out of records: it may quote them."""
         if request.preview is None:
             return None
+        if tool is None:  # nobody knows what it keeps out
+            return REDACTED
         redactor = self.redactor(tool)
         return redactor.text(request.preview.text, known=redactor.secrets_in(request.arguments))
+
+    def preview_for_others(self, tool: Tool | None, request: ApprovalRequest) -> Preview | None:
+        """Return what anybody but an approver may see of a preview: its text, redacted, and none of its facts."""
+        text = self.redacted_preview(tool, request)
+        return None if text is None else Preview(text)
 
     def tell(self, *entries: AuditEntry) -> None:
         """Tell the sinks of entries that the store has taken."""

@@ -86,7 +86,7 @@ def preview_cancel(arguments: Any, order: Any, _context: Context[Desk]) -> Previ
 
 
 def preview_note(arguments: Any, _order: Any, _context: Context[Desk]) -> str:
-    return f"note on {arguments.order_id}: {arguments.note}"
+    return f"note on {arguments.order_id}: {arguments.note}, card {arguments.card}"
 
 
 @tool(
