@@ -18,6 +18,13 @@ VERBS: Final = frozenset(
 )
 """Every verb of the port, so that one which is added later is passed too."""
 
+QUEUED: Final = frozenset(
+    name
+    for name in VERBS
+    if not inspect.iscoroutinefunction(getattr(Store, name)) and getattr(Store, name).__annotations__["return"] is None
+)
+"""Those that nobody waits for. Each other one has ended when what it gives has been awaited."""
+
 
 class Points:
     """The points that a process passes, in order, and the one at which it ends.
@@ -62,7 +69,7 @@ class PointedStore:
         if name not in VERBS or inspect.isasyncgenfunction(verb):
             return verb
         points = self._points
-        if not inspect.iscoroutinefunction(verb):
+        if name in QUEUED:
 
             def queued(*arguments: Any, **named: Any) -> Any:
                 points.reach(f"before {name}")

@@ -6,7 +6,7 @@ from typing import Any
 
 from placet.errors import StoreError
 from placet.ports import Store
-from tests.crash.points import VERBS
+from tests.crash.points import QUEUED, VERBS
 
 
 class MortalStore:
@@ -35,7 +35,7 @@ class MortalStore:
         verb = getattr(self.lives_on, name)
         if name not in VERBS or inspect.isasyncgenfunction(verb):
             return verb
-        if not inspect.iscoroutinefunction(verb):
+        if name in QUEUED:
 
             def queued(*arguments: Any, **named: Any) -> None:
                 if not self.is_dead:

@@ -227,7 +227,28 @@ async def test_who_waits_for_anothers_yes_is_told_no_redacted_argument_and_no_pr
     asked = [event.approval for event in told if isinstance(event, CallWaiting)]
     shown = [*waiting.approvals, *later.approvals, *asked]
     assert [pending.arguments for pending in shown] == [{"address": "[redacted]", "order": 4}] * 3
-    assert [pending.preview for pending in shown] == [Preview("everything goes to [redacted]")] * 3
+    assert [pending.preview for pending in shown] == [Preview("everything goes to [redacted]", {"open": True})] * 3
+
+
+async def test_nor_a_fact_that_quotes_one(make_agent: MakeAgent) -> None:
+    async def preview_way(arguments: Any, _resource: object, _context: object) -> Preview:
+        facts = {"open": True, "route": ["north", arguments.address], "address": "any", "order": arguments.order}
+        return Preview("a way", facts)
+
+    @tool(
+        effect="write", roles={"support"}, redact={"address"}, preview=preview_way,
+        approval=Approval.always(approvers={"finance"}),
+    )  # fmt: skip
+    async def send(address: str, order: int) -> str:
+        """Send an order."""
+        return "sent"
+
+    agent = make_agent(ScriptedModel().calls("send", address=HOME, order=4).says("ok"), tools=[send])
+    waiting = await agent.ask("Send it", principal=CLERK)
+
+    assert isinstance(waiting, Waiting)
+    facts = {"open": True, "route": "[redacted]", "address": "[redacted]", "order": 4}
+    assert waiting.approvals[0].preview == Preview("a way", facts)
 
 
 async def test_who_watches_is_told_no_redacted_argument(make_agent: MakeAgent) -> None:

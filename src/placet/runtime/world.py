@@ -14,11 +14,12 @@ from placet.gate.policy import is_open
 from placet.ports import Clock, IdSource, ModelClient, PrincipalDirectory, Store
 from placet.redaction.named import REDACTED
 from placet.redaction.pack import KINDS
-from placet.redaction.redact import Redactor
+from placet.redaction.redact import Redactor, hide_known
 from placet.runtime.hooks import Hooks
 from placet.runtime.isolated import ToolProcesses
 from placet.runtime.keys import Keys
 from placet.runtime.pool import ToolThreads
+from placet.runtime.record import json_text
 from placet.runtime.telemetry import Telemetry
 from placet.tools.tool import Tool
 from placet.tools.toolset import Toolset
@@ -167,9 +168,15 @@ class World:
         return redactor.text(request.preview.text, known=redactor.secrets_in(request.arguments))
 
     def preview_for_others(self, tool: Tool | None, request: ApprovalRequest) -> Preview | None:
-        """Return what anybody but an approver may see of a preview: its text, redacted, and none of its facts."""
+        """Return what anybody but an approver may see of a preview: its text and its facts, redacted."""
         text = self.redacted_preview(tool, request)
-        return None if text is None else Preview(text)
+        if text is None or request.preview is None:
+            return None
+        known = self.redactor(tool).secrets_in(request.arguments)
+        facts = self.redacted(tool, request.preview.binds)
+        written = {name: json_text(fact) for name, fact in facts.items()}
+        quoting = {name for name, fact in written.items() if hide_known(fact, known) != fact}
+        return Preview(text, {name: REDACTED if name in quoting else fact for name, fact in facts.items()})
 
     def tell(self, *entries: AuditEntry) -> None:
         """Tell the sinks of entries that the store has taken."""
