@@ -1,12 +1,13 @@
 # ruff: noqa: S608 - the queries are what is tested
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import Final
 
 import psycopg
 import pytest
+import pytest_asyncio
 
 from placet.database.answer import Fix, Rows, SqlRefusal
 from placet.database.caps import Caps
@@ -45,10 +46,18 @@ def unguard(sandbox: PostgresSandbox) -> None:
     sandbox._guard = Open(sandbox._parser, sandbox.data)
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(server: PostgresServer) -> AsyncIterator[PostgresSandbox]:
+    """One sandbox for many queries, as an application has it."""
+    async with open_sandbox(server) as opened:
+        yield opened
+
+
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("case", POSTGRES_CASES, ids=lambda case: case.id)
-async def test_every_case_gets_its_answer(sandbox: PostgresSandbox, case: Case) -> None:
+async def test_every_case_gets_its_answer(shared: PostgresSandbox, case: Case) -> None:
     started = time.monotonic()
-    answer = await sandbox.query(case.sql)
+    answer = await shared.query(case.sql)
     took = time.monotonic() - started
 
     assert isinstance(answer, Rows if case.is_allowed else SqlRefusal), answer
@@ -57,9 +66,10 @@ async def test_every_case_gets_its_answer(sandbox: PostgresSandbox, case: Case) 
         assert answer.code not in ("internal", "not_checked"), answer
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("sql", load_lines("sql-honest-postgres.txt"))
-async def test_honest_analytics_is_answered(sandbox: PostgresSandbox, sql: str) -> None:
-    await read(sandbox, sql)
+async def test_honest_analytics_is_answered(shared: PostgresSandbox, sql: str) -> None:
+    await read(shared, sql)
 
 
 @pytest.fixture(scope="module")
