@@ -232,7 +232,7 @@ async def test_who_waits_for_anothers_yes_is_told_no_redacted_argument_and_no_pr
 
 async def test_nor_a_fact_that_quotes_one(make_agent: MakeAgent) -> None:
     async def preview_way(arguments: Any, _resource: object, _context: object) -> Preview:
-        facts = {"open": True, "route": ["north", arguments.address], "address": "any", "order": arguments.order}
+        facts: dict[str, Any] = {"open": True, "route": ["north", arguments.address], "address": "any", "order": 4}
         return Preview("a way", facts)
 
     @tool(
@@ -247,7 +247,7 @@ async def test_nor_a_fact_that_quotes_one(make_agent: MakeAgent) -> None:
     waiting = await agent.ask("Send it", principal=CLERK)
 
     assert isinstance(waiting, Waiting)
-    facts = {"open": True, "route": "[redacted]", "address": "[redacted]", "order": 4}
+    facts: dict[str, Any] = {"open": True, "route": "[redacted]", "address": "[redacted]", "order": 4}
     assert waiting.approvals[0].preview == Preview("a way", facts)
 
 
