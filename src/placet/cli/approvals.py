@@ -183,7 +183,7 @@ def _row(door: Door, request: ApprovalRequest) -> list[str]:
 def _seen(door: Door, request: ApprovalRequest) -> str:
     """Return what would change, as anybody may see it: the preview, else the call with its secrets left out."""
     preview = redacted_preview(door, request)
-    if preview is not None:
+    if preview:
         return escape_for_person(preview).text
     return call(request.tool, redacted_arguments(door, request))
 

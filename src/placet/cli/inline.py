@@ -30,7 +30,7 @@ def _confirm(door: Door, request: ApprovalRequest) -> Outcome:
     """Show the whole call, take one answer, and return what came of the run."""
     screen = door.screen
     screen.warn(Text.assemble((f"{GAP}⏸ ", "yellow"), door.say(WAITS_FOR_YOU, tool=request.tool)))
-    if request.preview is not None:
+    if request.preview is not None and request.preview.text:
         screen.warn(Text(f"{GAP * 2}{escape_for_person(request.preview.text).text}"))
     for line in argument_lines(door, request):
         screen.warn(line)

@@ -4,11 +4,14 @@ import asyncio
 from datetime import timedelta
 from typing import Any, Final, assert_never
 
-from placet.errors import StoreError
+from placet.errors import StoreError, ToolError
 from placet.gate.rate_limit import limit_reached
+from placet.runtime.attempt import Ready
 from placet.runtime.conclude import conclude, make_entry, record_late
-from placet.runtime.execute import Ending, Leave, Left, run_read, run_sync, run_write
+from placet.runtime.execute import Ending, Leave, Left, Raised, Returned, run_read, run_sync, run_write
+from placet.runtime.facts import version_of
 from placet.runtime.isolated import IsolatedCall
+from placet.runtime.look_up import look_up
 from placet.runtime.observations import refusal_text
 from placet.runtime.patience import see_through
 from placet.runtime.prepare import Permitted, recorded_result, refuse
@@ -53,6 +56,8 @@ async def _carry_out(world: World, permitted: Permitted) -> ToolResult | Left:
     attempt, spec = permitted.ready.attempt, permitted.ready.tool.spec
     if not attempt.site.entered and (spec.records_intent or permitted.takes or attempt.site.approval is not None):
         answer = await _commit(world, permitted)
+        if isinstance(answer, Raised):
+            return await conclude(world, permitted, answer)
         if not isinstance(answer, Claimed):
             return await _lost(world, permitted, answer)
     if attempt.site.emit is not None:
@@ -73,8 +78,12 @@ async def _carry_out(world: World, permitted: Permitted) -> ToolResult | Left:
 # ── commit ────────────────────────────────────────────────────────────────────────────
 
 
-async def _commit(world: World, permitted: Permitted) -> ClaimAnswer:
-    """Take all that the call needs in one atomic step of the store, its intent recorded with it."""
+async def _commit(world: World, permitted: Permitted) -> ClaimAnswer | Raised:
+    """Take all that the call needs in one atomic step of the store, its intent recorded with it.
+
+    Returns:
+        What the store says; or, when all was taken, why the call comes to nothing all the same.
+    """
     ready, attempt, now = permitted.ready, permitted.ready.attempt, world.clock.now()
     spec, again = ready.tool.spec, attempt.site.again
     approval = None if again else attempt.site.approval
@@ -110,10 +119,30 @@ async def _commit(world: World, permitted: Permitted) -> ClaimAnswer:
         return ClaimRefused(Reason.UNRECORDED, repr(error))
     if intent is not None and isinstance(answer, Claimed):
         world.tell(intent)
+        changed = await _changed_meanwhile(world, ready) if ready.tool.version is not None else None
+        if changed is not None:
+            return Raised(changed)
         if world.clock.now() >= now + spec.timeout + SETTLING:
             # This worker was held up meanwhile, and others may have given the call up or made it again.
             return ClaimRefused(Reason.LEASE_LOST, "held up between the claim and the execution")
     return answer
+
+
+async def _changed_meanwhile(world: World, ready: Ready) -> ToolError | None:
+    """Return what is said of a resource that is another one by now than the one that was authorised, or None.
+
+    From here on others who change it through this gate are held back by nothing but the tool's own
+    condition on `context.version`. A call that begins again after a crash is not looked at: it may
+    have done what it was to do, and nobody must be told that nothing was done.
+    """
+    tool, context = ready.tool, ready.context
+    if tool.load is None or tool.version is None or ready.attempt.site.again:
+        return None
+    loaded = await see_through(look_up(world, tool, tool.load, ready.arguments.value, context))
+    resource = loaded.value if isinstance(loaded, Returned) else None
+    if resource is not None and version_of(tool.version, resource) == context.version:
+        return None
+    return ToolError("what this call rests on has changed meanwhile, and nothing was done", hint="look at it again")
 
 
 async def _lost(world: World, permitted: Permitted, answer: AlreadyDone | ClaimRefused) -> ToolResult:

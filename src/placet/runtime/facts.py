@@ -1,19 +1,23 @@
 """Facts: everything that a check may look at, looked up before it is asked."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from placet.agent.provenance import trace
+from placet.errors import described
 from placet.gate.rate_limit import what_it_takes
 from placet.gate.request import GateRequest
 from placet.runtime.attempt import Ready
 from placet.runtime.look_up import look_up
 from placet.runtime.world import World
-from placet.tools.tool import Tool
+from placet.tools.tool import Tool, Version
 from placet.values.approval import Preview
-from placet.values.decision import Deny
+from placet.values.decision import Deny, Reason
 from placet.values.json import Json
 from placet.values.provenance import Origin, Provenance
+
+RESOURCE_VERSION: Final = "resource_version"
+"""Among the facts on which a yes rests: the version of what was loaded."""
 
 
 async def look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
@@ -25,6 +29,11 @@ async def look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
         if isinstance(loaded, Deny):
             return loaded
         resource = loaded.value
+        if tool.version is not None and resource is not None:
+            version = version_of(tool.version, resource)
+            if isinstance(version, Deny):
+                return version
+            context.version = version
     if attempt.site.approval is not None:
         seen = await see_preview(world, ready, resource)
         if isinstance(seen, Deny):
@@ -95,11 +104,28 @@ def _defaults(tool: Tool) -> dict[str, Json]:
     return {name: form["default"] for name, form in properties.items() if isinstance(form, dict) and "default" in form}
 
 
+def version_of(tell: Version, resource: Any) -> str | int | Deny:
+    """Return which version a resource is, as it is compared and stored; one that cannot be told refuses the call."""
+    try:
+        version = tell(resource)
+    except Exception as error:  # noqa: BLE001 - whatever breaks here, the version is not known
+        text = "a look-up failed, so the call was refused"
+        return Deny(Reason.CHECK_FAILED, text, rule="version", detail=described(error))
+    return version if type(version) in (str, int) else str(version)
+
+
 async def see_preview(world: World, ready: Ready, resource: Any) -> Preview | Deny | None:
-    """Return what would change, None where the tool declares no preview, or the refusal for one that breaks."""
-    if ready.tool.preview is None:
-        return None
-    seen = await look_up(world, ready.tool, ready.tool.preview, ready.arguments.value, resource, ready.context)
-    if isinstance(seen, Deny):
-        return seen
-    return seen.value if isinstance(seen.value, Preview) else Preview(str(seen.value))
+    """Return what would change, None where the tool declares nothing to show, or the refusal for what breaks.
+
+    A version that the tool declares is a fact on which the yes rests, whether a text shows it or not.
+    """
+    version = ready.context.version
+    preview = None if version is None else Preview("")
+    if ready.tool.preview is not None:
+        seen = await look_up(world, ready.tool, ready.tool.preview, ready.arguments.value, resource, ready.context)
+        if isinstance(seen, Deny):
+            return seen
+        preview = seen.value if isinstance(seen.value, Preview) else Preview(str(seen.value))
+    if version is None or preview is None:
+        return preview
+    return Preview(preview.text, {**preview.binds, RESOURCE_VERSION: version})

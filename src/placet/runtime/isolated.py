@@ -83,6 +83,7 @@ class IsolatedCall:
             "call_key": context.call_key,
             "idempotency_key": context.idempotency_key,
             "deadline": context.deadline,
+            "version": context.version,
             "now": context.now.isoformat(),
         }
         return json.dumps({"arguments": self.arguments.text, "context": known}, default=dict).encode()

@@ -46,6 +46,8 @@ class Context(Generic[Deps]):
         now: The time of the call, aware and in UTC.
         runtime: The port for nested runs, or None where there is none.
         state: The workflow's state, or None outside a workflow.
+        version: Of the loaded resource, as it was authorised, for a tool that declares `version`: what it changes, it
+            changes on this condition. Else None.
         transaction: Where a tool with `survival="transaction"` adds what it writes; None for any other.
     """
 
@@ -59,6 +61,7 @@ class Context(Generic[Deps]):
     now: datetime
     runtime: Any = None
     state: Any = None
+    version: str | int | None = None
     transaction: Transaction | None = None
 
 

@@ -39,6 +39,9 @@ Load: TypeAlias = Callable[[Any, Context[Any]], Any]
 ShowPreview: TypeAlias = Callable[[Any, Any, Context[Any]], Any]
 """From arguments, resource and context to a `Preview` or a text; may be async."""
 
+Version: TypeAlias = Callable[[Any], Any]
+"""From a resource to what tells one version of it from another: a number, a text, a time."""
+
 Words: TypeAlias = str | Mapping[str, str]
 """A template, or one for each language."""
 
@@ -53,6 +56,7 @@ class Options(TypedDict, total=False):
     timeout: timedelta | float | str
     limit: str | Limit | Sequence[str | Limit]
     resource: Load | None
+    version: str | Version | None
     authorise: Authorise | None
     approval: ApprovalRule | None
     preview: ShowPreview | None
@@ -88,6 +92,7 @@ class Tool:
             or an awaitable of it. Called by the runtime alone, after the gate.
         is_async: Whether `execute` gives an awaitable.
         load: Loads the resource, or None.
+        version: Tells which version of the resource was loaded, or None where a change of it does not matter.
         preview: Shows what would change, or None.
         output: Shapes what comes back.
         home: Where its code stands, as `module:name`, or empty where it runs in this process.
@@ -100,6 +105,7 @@ class Tool:
     execute: Execute
     is_async: bool
     load: Load | None
+    version: Version | None
     preview: ShowPreview | None
     output: OutputShaper
     home: str = ""
@@ -314,6 +320,7 @@ def assemble(
     if signature.of(Source.LOADED) and load is None:
         msg = f"tool {name!r} takes a Loaded resource and names nobody who loads it: resource=load_…"
         raise ToolDefinitionError(msg)
+    version = _version(options.get("version"), name, loads=load is not None)
     _check_arity(load, 2, f"resource of tool {name!r}", "(arguments, context)")
     _check_arity(preview, 3, f"preview of tool {name!r}", "(arguments, resource, context)")
     _check_arity(options.get("authorise"), 3, f"authorise of tool {name!r}", "(principal, resource, arguments)")
@@ -333,11 +340,28 @@ def assemble(
         execute=plan.execute,
         is_async=plan.is_async,
         load=load,
+        version=version,
         preview=preview,
         output=output,
         home=home_of(call, signature, name) if spec.isolation is Isolation.PROCESS else "",
         binder=binder if injected else None,
     )
+
+
+def _version(declared: str | Version | None, tool: str, *, loads: bool) -> Version | None:
+    """Return what tells a version: the field of this name, or what was declared."""
+    if declared is not None and not loads:
+        msg = f"tool {tool!r} names the version of a resource that nobody loads: resource=load_…"
+        raise ToolDefinitionError(msg)
+    if not isinstance(declared, str):
+        _check_arity(declared, 1, f"version of tool {tool!r}", "(resource)")
+        return declared
+    field_name = declared
+
+    def version_of(resource: Any) -> Any:
+        return resource[field_name] if is_mapping(resource) else getattr(resource, field_name)
+
+    return version_of
 
 
 def _without_injected(signature: Signature) -> Signature:
