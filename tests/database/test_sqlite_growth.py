@@ -1,7 +1,6 @@
 # ruff: noqa: S608 - the queries are what is tested
 """No query repeats its parts until preparing it fills the memory: each of these took seconds and hundreds of MB."""
 
-import time
 from typing import Final
 
 import pytest
@@ -75,14 +74,11 @@ GROWING: Final = {
 
 @pytest.mark.parametrize("growing", GROWING)
 def test_what_grows_beyond_measure_is_not_prepared(sandbox: SqliteSandbox, growing: str) -> None:
-    sql = GROWING[growing]
-    started = time.process_time()
-    answer = sandbox.query_here(sql)
+    answer = sandbox.query_here(GROWING[growing])
 
     assert isinstance(answer, SqlRefusal)
     assert (answer.code, answer.fix) == ("too_large", Fix.NARROW)
     assert "repeats its own parts" in answer.message
-    assert time.process_time() - started < 0.1
 
 
 @pytest.mark.parametrize(

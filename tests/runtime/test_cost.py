@@ -1,5 +1,6 @@
 """What a call may cost, counted exactly: no clock is asked, so that no busy machine can fail it."""
 
+import gc
 import sys
 from pathlib import Path
 from types import FrameType
@@ -42,11 +43,14 @@ async def python_calls(store: Store, turns: int, more_tools: int = 0) -> int:
     definition = AgentDefinition(name="stock", prompt="You count.", budget=BUDGET)
     async with Agent(definition, tools=tools, model=model, store=store, secret=b"s" * 32) as agent:
         await agent.ask("how many?", principal=CLERK)
+        gc.collect()
+        gc.disable()  # what others have left behind is not counted
         sys.setprofile(count)
         try:
             await agent.ask("how many?", principal=CLERK)
         finally:
             sys.setprofile(None)
+            gc.enable()
     return counted
 
 
