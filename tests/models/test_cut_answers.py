@@ -7,33 +7,21 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from placet.agent.definition import AgentDefinition
 from placet.agent.snapshot import dump_run, journal_turn, load_run
 from placet.agent.transitions import answered
-from placet.ports import ModelClient
 from placet.runtime.report_html import render_report
 from placet.runtime.server_sent import encode_event
-from placet.stores.memory import MemoryStore
-from placet.tools.tool import Tool
 from placet.values.event import Event, RunEnded
 from placet.values.limits import Budget
 from placet.values.message import AssistantMessage, Transcript, UserMessage
 from placet.values.outcome import Answer, Stopped
-from placet.values.principal import Principal
 from placet.values.run import Run, StopReason, Usage
-from placet.wiring import Agent
 from tests.models.dialects import MESSAGES, Dialect
-from tests.models.runs import ask_over_wire, both, on_each_wire
+from tests.models.runs import CLERK, ask_over_wire, both, call, make_agent, on_each_wire
 from tests.models.wire import WireServer, as_message_stream, events, message, whole
 from tests.tools.cases import build
 
-CLERK = Principal("u1", roles={"support"})
 TALE = "Once upon a time there was a"
-
-
-def make_agent(model: ModelClient, *tools: Tool) -> Agent:
-    secret = b"a secret of thirty-two bytes or more"
-    return Agent(AgentDefinition(name="clerk"), tools=tools, model=model, store=MemoryStore(), secret=secret)
 
 
 @both
@@ -67,10 +55,8 @@ async def test_an_answer_says_whether_it_was_cut(
 async def test_a_full_window_cuts_as_a_limit_does(wire: WireServer, streamed: bool) -> None:
     body = message([{"type": "text", "text": TALE}], "model_context_window_exceeded")
     reply = events(as_message_stream(body), done=False) if streamed else whole(body)
-    model = MESSAGES.open(wire)
 
-    outcome = await ask_over_wire(wire, model, replies=[reply], streamed=streamed)
-    await model.close()
+    outcome = await ask_over_wire(wire, MESSAGES, replies=[reply], streamed=streamed)
 
     assert isinstance(outcome, Answer)
     assert outcome.cut
@@ -81,13 +67,10 @@ async def test_a_full_window_cuts_as_a_limit_does(wire: WireServer, streamed: bo
 async def test_only_the_last_word_counts(wire: WireServer, dialect: Dialect, streamed: bool) -> None:
     """A turn whose call was cut is told to the model, and the answer after it is whole."""
     built = build("def ping() -> str")
-    call = {"id": "c1", "type": "function", "function": {"name": "ping", "arguments": "{}"}}
-    said = {"content": "Let me", "tool_calls": [call]}
+    said = {"content": "Let me", "tool_calls": [call("c1")]}
     replies = [dialect.says(said, "length", streamed=streamed), dialect.says("done", streamed=streamed)]
-    model = dialect.open(wire)
 
-    outcome = await ask_over_wire(wire, model, built.tool, replies=replies, streamed=streamed)
-    await model.close()
+    outcome = await ask_over_wire(wire, dialect, built.tool, replies=replies, streamed=streamed)
 
     assert isinstance(outcome, Answer)
     assert not outcome.cut
@@ -100,12 +83,9 @@ async def test_only_the_last_word_counts(wire: WireServer, dialect: Dialect, str
 async def test_an_answer_that_thinking_has_used_up_was_cut_too(
     wire: WireServer, dialect: Dialect, streamed: bool
 ) -> None:
-    model = dialect.open(wire)
-
     outcome = await ask_over_wire(
-        wire, model, replies=[dialect.says({"content": ""}, "length", streamed=streamed)], streamed=streamed
+        wire, dialect, replies=[dialect.says({"content": ""}, "length", streamed=streamed)], streamed=streamed
     )
-    await model.close()
 
     assert isinstance(outcome, Answer)
     assert outcome.cut
@@ -145,11 +125,9 @@ WHOLE = '{"name": "rice", "note": "white"}'
 async def test_an_output_that_was_cut_is_asked_again_whatever_it_looks_like(
     wire: WireServer, dialect: Dialect, cut: str, streamed: bool
 ) -> None:
-    model = dialect.open(wire)
     replies = [dialect.says(cut, "length", streamed=streamed), dialect.says(WHOLE, streamed=streamed)]
 
-    outcome = await ask_over_wire(wire, model, replies=replies, streamed=streamed, output=Product)
-    await model.close()
+    outcome = await ask_over_wire(wire, dialect, replies=replies, streamed=streamed, output=Product)
 
     assert isinstance(outcome, Answer)
     assert (outcome.output, outcome.cut) == (Product(name="rice", note="white"), False)
@@ -162,12 +140,9 @@ async def test_an_output_that_was_cut_is_asked_again_whatever_it_looks_like(
 async def test_an_output_that_is_always_cut_is_a_typed_failure(
     wire: WireServer, dialect: Dialect, streamed: bool
 ) -> None:
-    model = dialect.open(wire)
-
     outcome = await ask_over_wire(
-        wire, model, replies=[dialect.says(WHOLE, "length", streamed=streamed)], streamed=streamed, output=Product
+        wire, dialect, replies=[dialect.says(WHOLE, "length", streamed=streamed)], streamed=streamed, output=Product
     )
-    await model.close()
 
     assert isinstance(outcome, Stopped)
     assert (outcome.reason, len(wire.requests)) == (StopReason.OUTPUT, 3)

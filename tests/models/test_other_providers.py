@@ -14,7 +14,7 @@ from placet.values.message import AssistantMessage, ToolMessage, UserMessage
 from placet.values.outcome import Answer
 from tests.models.asking import GET_RATE, ask
 from tests.models.dialects import DIALECTS, Dialect
-from tests.models.runs import ask_over_wire, both
+from tests.models.runs import ask_over_wire, both, call
 from tests.models.wire import WireServer, completion, message, response, whole
 from tests.tools.cases import build
 
@@ -120,27 +120,21 @@ async def test_a_run_s_history_is_one_that_any_provider_takes(
 ) -> None:
     """Whole runs: words, a call that fails to be one, one that is cut, one that runs, and a last word that is cut."""
     built = build("def ping(n: int) -> str:\n    return f'pong {n}'")
-    calls = [
-        {"id": f"c{place}", "type": "function", "function": {"name": name, "arguments": arguments}}
-        for place, (name, arguments) in enumerate((("pi ng", "{}"), ("ping", "[1]"), ("ping", '{"n": 7}')))
-    ]
-    before, after = first.open(wire), then.open(wire)
+    calls = [call("c0", "pi ng"), call("c1", arguments="[1]"), call("c2", arguments='{"n": 7}')]
     replies = [
         first.says({"content": "Let me", "tool_calls": calls[2:]}, "length", streamed=streamed),
         first.says({"content": "Let me look.", "tool_calls": calls}, "tool_calls", streamed=streamed),
         first.says("It is a long", "length", streamed=streamed),
     ]
 
-    said = await ask_over_wire(wire, before, built.tool, replies=replies, streamed=streamed)
+    said = await ask_over_wire(wire, first, built.tool, replies=replies, streamed=streamed)
     assert isinstance(said, Answer)
     assert len(wire.requests) == 3
     wire.requests = []
     outcome = await ask_over_wire(
-        wire, after, built.tool, replies=[then.says("done", streamed=streamed)], streamed=streamed,
+        wire, then, built.tool, replies=[then.says("done", streamed=streamed)], streamed=streamed,
         history=said.history, question="and?",
     )  # fmt: skip
-    await before.close()
-    await after.close()
 
     assert isinstance(outcome, Answer)
     then.check(wire.last)

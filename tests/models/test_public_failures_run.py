@@ -172,11 +172,10 @@ async def test_calls_of_tools_that_do_not_exist_use_up_the_budget(
 ) -> None:
     """C071: they count towards the limits, so a model that goes on making them comes to an end."""
     choice = CASES["C071"]["input"]["choice"]
-    built, model = build_tool("def get_rate(city: str) -> float"), dialect.open(wire)
+    built = build_tool("def get_rate(city: str) -> float")
     again = dialect.says(choice["message"], choice["finish_reason"], streamed=streamed)
 
-    outcome = await ask_over_wire(wire, model, built.tool, replies=[again], streamed=streamed, budget=Budget(calls=2))
-    await model.close()
+    outcome = await ask_over_wire(wire, dialect, built.tool, replies=[again], streamed=streamed, budget=Budget(calls=2))
 
     assert isinstance(outcome, Stopped)
     assert (outcome.reason, len(wire.requests)) == (StopReason.CALLS, 2)

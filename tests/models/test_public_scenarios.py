@@ -17,19 +17,9 @@ from placet.values.principal import EVERYONE
 from placet.values.run import StopReason
 from tests.models.dialects import CHAT, MESSAGES, Dialect
 from tests.models.public_failures import CASES, ids_of
-from tests.models.runs import ask_over_wire, both, on_each_wire, results_over_wire
-from tests.models.wire import Reply, WireServer
+from tests.models.runs import ask_model, ask_over_wire, both, call, calling, on_each_wire, results_over_wire
+from tests.models.wire import WireServer
 from tests.tools.cases import build
-
-
-def call(identity: str, name: str, arguments: str = "{}") -> dict[str, Any]:
-    return {"id": identity, "type": "function", "function": {"name": name, "arguments": arguments}}
-
-
-def calling(dialect: Dialect, *calls: dict[str, Any], streamed: bool) -> list[Reply]:
-    """A turn of these calls, and then a word."""
-    said = {"content": None, "tool_calls": list(calls)}
-    return [dialect.says(said, "tool_calls", streamed=streamed), dialect.says("done", streamed=streamed)]
 
 
 @both
@@ -98,16 +88,14 @@ async def test_leaving_from_outside_still_cancels(wire: WireServer, dialect: Dia
         await asyncio.sleep(60)
         return "late"
 
-    model = dialect.open(wire)
     replies = calling(dialect, call("c1", "cancels"), call("c2", "waits"), streamed=streamed)
-    task = asyncio.create_task(ask_over_wire(wire, model, cancels, waits, replies=replies, streamed=streamed))
+    task = asyncio.create_task(ask_over_wire(wire, dialect, cancels, waits, replies=replies, streamed=streamed))
     await began.wait()
 
     task.cancel()
 
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(task, 5)
-    await model.close()
     assert len(wire.requests) == 1
 
 
@@ -150,12 +138,10 @@ async def test_announced_calls_that_do_not_come_end_the_run_and_are_not_asked_fo
 ) -> None:
     """C053. Responses announces no calls: it sends them or it does not."""
     delta = CASES["C053"]["input"]["chunks"][0]["delta"]
-    model = dialect.open(wire)
 
     outcome = await ask_over_wire(
-        wire, model, replies=[dialect.says(delta, "tool_calls", streamed=streamed)], streamed=streamed
+        wire, dialect, replies=[dialect.says(delta, "tool_calls", streamed=streamed)], streamed=streamed
     )
-    await model.close()
 
     assert isinstance(outcome, Stopped)
     assert (outcome.reason, len(wire.requests)) == (StopReason.MODEL, 1)
@@ -171,7 +157,7 @@ async def test_ids_that_come_again_in_the_next_run_stay_apart(
     for number in range(3):
         built = build(f"def ping() -> str:\n    return 'pong {number}'")
         replies = calling(dialect, call("call_0_0", "ping"), call("call_1_0", "ping"), streamed=streamed)
-        outcome = await ask_over_wire(wire, model, built.tool, replies=replies, streamed=streamed, history=history)
+        outcome = await ask_model(wire, model, built.tool, replies=replies, streamed=streamed, history=history)
         wire.requests, seen = [], wire.requests
         assert isinstance(outcome, Answer)
         history = list(outcome.history)
@@ -222,7 +208,7 @@ async def test_text_is_a_call_only_where_it_was_switched_on_and_is_nothing_else(
     echoed = played.get("earlier_tool_output")
     said = ['{"action": "look"}'] * bool(echoed) + [played["assistant_text"], "done"]
 
-    outcome = await ask_over_wire(
+    outcome = await ask_model(
         wire, model, built.tool, look(echoed or ""), replies=[dialect.says(text, streamed=streamed) for text in said],
         streamed=streamed,
     )  # fmt: skip
@@ -242,11 +228,9 @@ class User(BaseModel):
 @on_each_wire
 async def test_a_fenced_object_is_an_output(wire: WireServer, dialect: Dialect, streamed: bool) -> None:
     """C228."""
-    model = dialect.open(wire)
     reply = dialect.says(CASES["C228"]["input"]["assistant_text"], streamed=streamed)
 
-    outcome = await ask_over_wire(wire, model, replies=[reply], streamed=streamed, output=User)
-    await model.close()
+    outcome = await ask_over_wire(wire, dialect, replies=[reply], streamed=streamed, output=User)
 
     assert isinstance(outcome, Answer)
     assert outcome.output == User(name="Ana", age=31)
@@ -254,12 +238,10 @@ async def test_a_fenced_object_is_an_output(wire: WireServer, dialect: Dialect, 
 
 @both
 async def test_an_object_within_words_is_asked_again(wire: WireServer, streamed: bool) -> None:
-    model = CHAT.open(wire)
     good = '{"name": "Ana", "age": 31}'
     replies = [CHAT.says(text, streamed=streamed) for text in (f"Here it is: {good}", good)]
 
-    outcome = await ask_over_wire(wire, model, replies=replies, streamed=streamed, output=User)
-    await model.close()
+    outcome = await ask_over_wire(wire, CHAT, replies=replies, streamed=streamed, output=User)
 
     assert isinstance(outcome, Answer)
     assert len(wire.requests) == 2

@@ -13,7 +13,7 @@ from placet.tools.toolset import Toolset
 from placet.values.principal import EVERYONE
 from tests.models.dialects import Dialect
 from tests.models.public_failures import CASES, ids_of
-from tests.models.runs import both, on_each_wire, results_over_wire
+from tests.models.runs import both, call, calling, on_each_wire, results_over_wire
 from tests.models.wire import WireServer
 
 Ran = list[tuple[str, str, dict[str, Any]]]
@@ -44,12 +44,8 @@ def names_sent(dialect: Dialect, body: Any) -> list[str]:
 async def call_each(wire: WireServer, dialect: Dialect, tools: list[Tool], *, streamed: bool) -> list[tuple[str, bool]]:
     """What the model is told when it calls each tool that it was offered, under the name that was offered."""
     names = [made.name for made in tools]
-    calls = [
-        {"id": f"c{place}", "type": "function", "function": {"name": name, "arguments": f'{{"n": {place}}}'}}
-        for place, name in enumerate(names)
-    ]
-    said = {"content": None, "tool_calls": calls}
-    replies = [dialect.says(said, "tool_calls", streamed=streamed), dialect.says("done", streamed=streamed)]
+    calls = [call(f"c{place}", name, f'{{"n": {place}}}') for place, name in enumerate(names)]
+    replies = calling(dialect, *calls, streamed=streamed)
 
     told = await results_over_wire(wire, dialect, *tools, replies=replies, streamed=streamed)
 
@@ -130,10 +126,8 @@ async def test_a_model_that_writes_the_exact_remote_name_runs_nothing(
     ran = Ran()
     tools = [remote_tool(ran, "adm", name) for name in ("admin.tools/list", "functions.list", "list")]
     names = ("admin.tools/list", "adm.list", "adm__list", "admin_tools_list")
-    said = {"content": None, "tool_calls": [
-        {"id": f"c{place}", "function": {"name": name, "arguments": "{}"}} for place, name in enumerate(names)
-    ]}  # fmt: skip
-    replies = [dialect.says(said, "tool_calls", streamed=streamed), dialect.says("done", streamed=streamed)]
+    calls = [call(f"c{place}", name) for place, name in enumerate(names)]
+    replies = calling(dialect, *calls, streamed=streamed)
 
     told = await results_over_wire(wire, dialect, *tools, replies=replies, streamed=streamed)
 

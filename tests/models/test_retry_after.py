@@ -7,18 +7,14 @@ from email.utils import format_datetime
 
 import pytest
 
-from placet.agent.definition import AgentDefinition
 from placet.errors import ModelUnavailableError
 from placet.models.retry_after import read_retry_after
 from placet.runtime.sinks import ListSink
-from placet.stores.memory import MemoryStore
 from placet.values.outcome import Stopped
-from placet.values.principal import Principal
 from placet.values.run import StopReason
-from placet.wiring import Agent
 from tests.models.asking import ask
 from tests.models.dialects import Client, Dialect
-from tests.models.runs import both, on_each_wire
+from tests.models.runs import ask_over_wire, both, on_each_wire
 from tests.models.wire import Reply, WireServer, whole
 
 LIMIT = timedelta(seconds=20)
@@ -113,16 +109,9 @@ async def test_a_server_that_asks_for_nothing_is_asked_again_as_ever(wire: WireS
 async def test_a_run_stops_at_once_and_the_records_say_how_long(
     wire: WireServer, dialect: Dialect, streamed: bool
 ) -> None:
-    wire.plays(busy({"retry-after": "3600"}, 429))
-    client, heard = dialect.open(wire), ListSink()
-    agent = Agent(
-        AgentDefinition(name="clerk"), tools=(), model=client, store=MemoryStore(), audit=[heard],
-        secret=b"a secret of thirty-two bytes or more",
-    )  # fmt: skip
+    too_long, heard = busy({"retry-after": "3600"}, 429), ListSink()
 
-    outcome = await agent.ask("go", principal=Principal("u1"), emit=(lambda _: None) if streamed else None)
-    await agent.close()
-    await client.close()
+    outcome = await ask_over_wire(wire, dialect, replies=[too_long], streamed=streamed, audit=[heard])
 
     assert isinstance(outcome, Stopped)
     assert outcome.reason is StopReason.MODEL

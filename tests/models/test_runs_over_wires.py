@@ -8,38 +8,33 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from placet.agent.definition import AgentDefinition
 from placet.agent.text_protocol import TextForm
 from placet.models.openai_chat import OpenAIChat
 from placet.models.text_protocol import TextProtocolModel
 from placet.ports import ModelClient
 from placet.runtime.sinks import ListSink
-from placet.stores.memory import MemoryStore
-from placet.tools.tool import Tool, tool
+from placet.tools.tool import tool
 from placet.values.audit import AuditKind
 from placet.values.call import ToolCall
 from placet.values.event import CallFinished, OutputDelta, RunEnded, TextDelta
 from placet.values.message import AssistantMessage, UserMessage
 from placet.values.outcome import Answer, Stopped
-from placet.values.principal import EVERYONE, Principal
+from placet.values.principal import EVERYONE
 from placet.values.run import StopReason
-from placet.wiring import Agent
 from tests.models.dialects import CHAT, MESSAGES, Dialect
-from tests.models.runs import ask_over_wire, both, on_each_wire, results_over_wire
+from tests.models.runs import (
+    CLERK,
+    ask_model,
+    ask_over_wire,
+    both,
+    call,
+    calling,
+    make_agent,
+    on_each_wire,
+    results_over_wire,
+)
 from tests.models.wire import Reply, WireServer, as_message_stream, chunks, events, message, whole
 from tests.tools.cases import build
-
-CLERK = Principal("u1", roles={"support"})
-
-
-def call(identity: str, name: str = "ping", arguments: str = "{}") -> dict[str, Any]:
-    return {"id": identity, "type": "function", "function": {"name": name, "arguments": arguments}}
-
-
-def make_agent(model: ModelClient, *tools: Tool, **more: Any) -> Agent:
-    secret = b"a secret of thirty-two bytes or more"
-    return Agent(AgentDefinition(name="clerk"), tools=tools, model=model, store=MemoryStore(), secret=secret, **more)
-
 
 # ── failing ───────────────────────────────────────────────────────────────────────────
 
@@ -51,8 +46,7 @@ async def test_a_question_that_is_sent_again_repeats_no_tool(
 ) -> None:
     built = build("def ping() -> str")
     busy = whole({"error": {"message": "busy"}}, status=503, headers={"retry-after-ms": "5"})
-    first = dialect.says({"content": None, "tool_calls": [call("c1")]}, "tool_calls", streamed=streamed)
-    done = dialect.says("done", streamed=streamed)
+    first, done = calling(dialect, call("c1"), streamed=streamed)
 
     told = await results_over_wire(
         wire, dialect, built.tool, replies=[busy, first, busy, busy, done], streamed=streamed
@@ -66,13 +60,10 @@ async def test_a_question_that_is_sent_again_repeats_no_tool(
 @on_each_wire
 async def test_a_stream_that_breaks_after_a_tool_has_run_repeats_neither(wire: WireServer, dialect: Dialect) -> None:
     built = build("def ping() -> str")
-    first = dialect.says({"content": None, "tool_calls": [call("c1")]}, "tool_calls", streamed=True)
-    broken = dialect.says("It is", streamed=True)
-    broken = Reply(broken.body[:2], content_type=broken.content_type, drop=True)
-    model = dialect.open(wire)
+    first, said = calling(dialect, call("c1"), streamed=True)
+    broken = Reply(said.body[:2], content_type=said.content_type, drop=True)
 
-    outcome = await ask_over_wire(wire, model, built.tool, replies=[first, broken], streamed=True)
-    await model.close()
+    outcome = await ask_over_wire(wire, dialect, built.tool, replies=[first, broken], streamed=True)
 
     assert isinstance(outcome, Stopped)
     assert outcome.reason is StopReason.MODEL
@@ -117,8 +108,7 @@ async def test_whatever_was_once_said_the_next_request_is_one_that_the_server_ta
     wire: WireServer, dialect: Dialect, streamed: bool
 ) -> None:
     built = build("def ping() -> str")
-    said = {"content": None, "tool_calls": POISON}
-    replies = [dialect.says(said, "tool_calls", streamed=streamed), dialect.says("done", streamed=streamed)]
+    replies = calling(dialect, *POISON, streamed=streamed)
 
     told = await results_over_wire(wire, dialect, built.tool, replies=replies, streamed=streamed)
 
@@ -158,14 +148,12 @@ async def test_what_a_server_put_beside_a_call_and_its_words_goes_back(wire: Wir
     """Gemini refuses the next request without the signature of its thought, DeepSeek one without its reasoning."""
     signed = {"extra_content": {"google": {"thought_signature": "opaque=="}}}
     said = {"content": None, "reasoning_content": "hm", "tool_calls": [{**call("c1"), **signed}, call("c2")]}
-    model = CHAT.open(wire)
     replies = [CHAT.says(said, "tool_calls", streamed=False), CHAT.says("done", streamed=streamed)]
     if streamed:  # the whole call in one piece and without an index, as Gemini streams it
         deltas: list[dict[str, Any]] = [{"reasoning_content": "h"}, {"reasoning_content": "m"}]
         replies[0] = events(chunks([*deltas, {"tool_calls": [{**call("c1"), **signed}, call("c2")]}], "stop"))
 
-    await ask_over_wire(wire, model, build("def ping() -> str").tool, replies=replies, streamed=streamed)
-    await model.close()
+    await ask_over_wire(wire, CHAT, build("def ping() -> str").tool, replies=replies, streamed=streamed)
 
     (assistant,) = [item for item in wire.last["messages"] if item["role"] == "assistant"]
     assert assistant["reasoning_content"] == "hm"
@@ -188,8 +176,7 @@ async def test_parallel_calls_are_answered_in_call_order_each_once(
     wire: WireServer, dialect: Dialect, streamed: bool
 ) -> None:
     calls = [call(f"c{ms}", "wait", f'{{"ms": {ms}}}') for ms in (60, 20, 40, 1)]
-    said = {"content": None, "tool_calls": calls}
-    replies = [dialect.says(said, "tool_calls", streamed=streamed), dialect.says("done", streamed=streamed)]
+    replies = calling(dialect, *calls, streamed=streamed)
 
     told = await results_over_wire(wire, dialect, wait, replies=replies, streamed=streamed)
 
@@ -204,12 +191,10 @@ async def test_a_paused_turn_goes_on_by_itself(wire: WireServer, streamed: bool)
     search = {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {"query": "x"}}
     body = message([{"type": "text", "text": "Let me search."}, search], "pause_turn")
     paused = events(as_message_stream(body), done=False) if streamed else whole(body)
-    model = MESSAGES.open(wire)
 
     outcome = await ask_over_wire(
-        wire, model, replies=[paused, MESSAGES.says("done", streamed=streamed)], streamed=streamed
+        wire, MESSAGES, replies=[paused, MESSAGES.says("done", streamed=streamed)], streamed=streamed
     )
-    await model.close()
 
     assert isinstance(outcome, Answer)
     assert outcome.text == "done"
@@ -217,11 +202,9 @@ async def test_a_paused_turn_goes_on_by_itself(wire: WireServer, streamed: bool)
 
 
 async def test_a_turn_that_pauses_for_ever_uses_up_its_turns(wire: WireServer) -> None:
-    model = MESSAGES.open(wire)
     paused = whole(message([{"type": "text", "text": "Wait."}], "pause_turn"))
 
-    outcome = await ask_over_wire(wire, model, replies=[paused], streamed=False)
-    await model.close()
+    outcome = await ask_over_wire(wire, MESSAGES, replies=[paused], streamed=False)
 
     assert isinstance(outcome, Stopped)
     assert outcome.reason is StopReason.TURNS
@@ -246,13 +229,11 @@ async def test_an_output_that_does_not_fit_is_asked_again_field_by_field(
 ) -> None:
     """Whatever the provider promises of its strict mode."""
     bad = '{"name": 7, "units": -1, "note": "x", "colour": "white"}'
-    model = dialect.open(wire)
 
     outcome = await ask_over_wire(
-        wire, model, replies=[dialect.says(text, streamed=streamed) for text in (bad, GOOD)], streamed=streamed,
+        wire, dialect, replies=[dialect.says(text, streamed=streamed) for text in (bad, GOOD)], streamed=streamed,
         output=Product,
     )  # fmt: skip
-    await model.close()
 
     assert isinstance(outcome, Answer)
     assert outcome.output == Product(name="rice", units=42, note="white")
@@ -263,12 +244,9 @@ async def test_an_output_that_does_not_fit_is_asked_again_field_by_field(
 @both
 @on_each_wire
 async def test_an_output_that_never_fits_is_a_typed_failure(wire: WireServer, dialect: Dialect, streamed: bool) -> None:
-    model = dialect.open(wire)
-
     outcome = await ask_over_wire(
-        wire, model, replies=[dialect.says("plenty", streamed=streamed)], streamed=streamed, output=Product
+        wire, dialect, replies=[dialect.says("plenty", streamed=streamed)], streamed=streamed, output=Product
     )
-    await model.close()
 
     assert isinstance(outcome, Stopped)
     assert (outcome.reason, len(wire.requests)) == (StopReason.OUTPUT, 3)
@@ -278,9 +256,7 @@ async def test_an_output_that_never_fits_is_a_typed_failure(wire: WireServer, di
 async def test_an_output_is_asked_for_as_the_server_can(wire: WireServer, quirks: str, response_format: str) -> None:
     model = OpenAIChat("m", base_url=f"{wire.url}/v1", quirks=quirks)
 
-    outcome = await ask_over_wire(
-        wire, model, replies=[CHAT.says(GOOD, streamed=False)], streamed=False, output=Product
-    )
+    outcome = await ask_model(wire, model, replies=[CHAT.says(GOOD, streamed=False)], streamed=False, output=Product)
     await model.close()
 
     assert isinstance(outcome, Answer)
@@ -382,9 +358,7 @@ async def test_a_marker_of_a_fenced_run_is_its_own_and_its_quotes_are_text(wire:
         built = build("def ping() -> str")
         old = markers[0] if markers else "0" * 16
         quoted = f'<<call {old}>>\n{{"action": "ping"}}\n<<end {old}>>'
-        outcome = await ask_over_wire(
-            wire, model, built.tool, replies=[CHAT.says(quoted, streamed=False)], streamed=False
-        )
+        outcome = await ask_model(wire, model, built.tool, replies=[CHAT.says(quoted, streamed=False)], streamed=False)
         prompt = wire.last["messages"][0]["content"]
         markers.append(prompt.partition("<<call ")[2].partition(">>")[0])
         assert isinstance(outcome, Answer)

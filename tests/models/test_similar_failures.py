@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.models.dialects import DIALECTS, Dialect
-from tests.models.runs import both, on_each_wire, results_over_wire
+from tests.models.runs import both, call, calling, on_each_wire, results_over_wire
 from tests.models.test_public_failures_run import build_tool
 from tests.models.wire import WireServer
 
@@ -113,8 +113,8 @@ async def test_a_call_runs_exactly_as_said_or_not_at_all(
     wire: WireServer, dialect: Dialect, source: str, name: str, arguments: object, expected: list[Any], streamed: bool
 ) -> None:
     built = build_tool(source)
-    said = {"content": None, "tool_calls": [{"id": "c1", "function": {"name": name, "arguments": arguments}}]}
-    replies = [dialect.says(said, "tool_calls", streamed=streamed), dialect.says("done", streamed=streamed)]
+    said = {"id": "c1", "function": {"name": name, "arguments": arguments}}
+    replies = calling(dialect, said, streamed=streamed)
 
     ((text, is_error),) = await results_over_wire(wire, dialect, built.tool, replies=replies, streamed=streamed)
 
@@ -129,9 +129,8 @@ async def test_a_call_runs_exactly_as_said_or_not_at_all(
 async def test_any_id_will_do(wire: WireServer, dialect: Dialect, identity: str | None, streamed: bool) -> None:
     """Whatever the server makes of ids, call and result meet, and no id keeps the next request from being taken."""
     built = build_tool(RATE)
-    function = {"name": "get_rate", "arguments": TEXT}
-    said = {"content": None, "tool_calls": [{"id": identity, "function": function}]}
-    replies = [dialect.says(said, "tool_calls", streamed=streamed), dialect.says("done", streamed=streamed)]
+    said = {"id": identity, "function": {"name": "get_rate", "arguments": TEXT}}
+    replies = calling(dialect, said, streamed=streamed)
 
     told = await results_over_wire(wire, dialect, built.tool, replies=replies, streamed=streamed)
 
@@ -146,9 +145,7 @@ async def test_null_stands_for_a_default_only_where_the_schema_on_the_wire_says_
 ) -> None:
     """Strict schemas have no optional arguments, so there null is how a model leaves one out."""
     built = build_tool(RATE)
-    function = {"name": "get_rate", "arguments": '{"city": "Oslo", "days": null}'}
-    said = {"content": None, "tool_calls": [{"id": "c1", "function": function}]}
-    replies = [dialect.says(said, "tool_calls", streamed=streamed), dialect.says("done", streamed=streamed)]
+    replies = calling(dialect, call("c1", "get_rate", '{"city": "Oslo", "days": null}'), streamed=streamed)
 
     await results_over_wire(wire, dialect, built.tool, replies=replies, streamed=streamed)
 

@@ -48,10 +48,8 @@ def chunk(choice: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 async def run(wire: WireServer, dialect: Dialect, stream: Reply) -> tuple[Built, Outcome]:
     built = build(SOURCE)
-    model = dialect.open(wire)
     replies = [stream, dialect.says("done", streamed=True)]
-    outcome = await ask_over_wire(wire, model, built.tool, replies=replies, streamed=True)
-    await model.close()
+    outcome = await ask_over_wire(wire, dialect, built.tool, replies=replies, streamed=True)
     if isinstance(outcome, Answer):
         dialect.check(wire.last)
     return built, outcome
