@@ -1,8 +1,12 @@
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
 from itertools import permutations
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic import HttpUrl
 
 from placet.errors import PolicyError
 from placet.gate.policy import check_names, check_policy, is_open
@@ -17,6 +21,9 @@ ROLES = frozenset({"support", "finance"})
 
 def policy_of(*rules, product: str = "") -> Policy:  # type: ignore[no-untyped-def]
     return Policy(rules=rules, roles=ROLES, product=product)
+
+
+EVERYBODY_LOOKS = permit("everybody looks", ["look"], roles=[EVERYONE])
 
 
 def test_what_no_rule_permits_is_refused(make_request: MakeRequest) -> None:
@@ -64,13 +71,62 @@ def test_a_permit_is_named_in_the_decision(make_request: MakeRequest) -> None:
         ("one", Comparison.EQUALS, True, False),
         ("one", Comparison.ONE_OF, [True], False),
         ("digits", Comparison.AT_MOST, 5, False),
+        ("empty", Comparison.EQUALS, None, True),
     ],
 )
 def test_conditions_compare_facts_of_the_call(fact: str, comparison: Comparison, value: object, *, holds: bool) -> None:
     principal = Principal("s1", {"support"}, {"iban": "RO49"})
-    arguments = SimpleNamespace(euro=5, to="RO49", address={"city": "Cluj"}, flag=True, one=1, digits="5")
+    arguments = SimpleNamespace(euro=5, to="RO49", address={"city": "Cluj"}, flag=True, one=1, digits="5", empty=None)
 
-    assert Condition(fact, comparison, value).holds(principal, arguments) is holds  # type: ignore[arg-type]  # JSON all of them
+    assert Condition(fact, comparison, value).holds(principal, arguments, {}) is holds  # type: ignore[arg-type]  # JSON all of them
+    assert Condition(fact, comparison, value).holds(principal, None, vars(arguments)) is holds  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fact", "comparison", "value"),
+    [
+        ("url", Comparison.STARTS_WITH, "http://"),
+        ("day", Comparison.EQUALS, "2026-11-29"),
+        ("fromAccount", Comparison.EQUALS, "RO49"),
+        ("amount", Comparison.AT_LEAST, 5),
+        ("amount", Comparison.EQUALS, 5),
+        ("amount", Comparison.EQUALS, "5.00"),
+    ],
+)
+def test_a_fact_is_compared_as_json_writes_it_under_the_name_of_the_schema(
+    make_request: MakeRequest, fact: str, comparison: Comparison, value: Any
+) -> None:
+    arguments = SimpleNamespace(
+        url=HttpUrl("http://a.example/"), day=date(2026, 11, 29), from_account="RO49", amount=Decimal("5.00")
+    )
+    written = {"url": "http://a.example/", "day": "2026-11-29", "fromAccount": "RO49", "amount": "5.00"}
+    rule = forbid("never", ["look"], roles=["*"], conditions=[Condition(fact, comparison, value)])
+
+    request = make_request(policy=policy_of(EVERYBODY_LOOKS, rule), arguments=arguments, written=written)
+
+    assert isinstance(check_policy(request), Deny)
+
+
+@pytest.mark.parametrize("amount", ["lots", "5000", True, [5000]])
+@pytest.mark.parametrize("comparison", [Comparison.AT_LEAST, Comparison.AT_MOST])
+def test_in_doubt_a_rule_that_forbids_applies_and_one_that_permits_does_not(
+    make_request: MakeRequest, amount: Any, comparison: Comparison
+) -> None:
+    conditions = [Condition("amount", comparison, 1000)]
+    forbids = policy_of(EVERYBODY_LOOKS, forbid("never", ["look"], roles=["*"], conditions=conditions))
+    permits = policy_of(permit("some", ["look"], roles=["support"], conditions=conditions))
+    given: dict[str, Any] = {"arguments": SimpleNamespace(amount=amount), "written": {"amount": amount}}
+
+    assert isinstance(check_policy(make_request(policy=forbids, **given)), Deny)
+    assert isinstance(check_policy(make_request(policy=permits, **given)), Deny)
+
+
+@pytest.mark.parametrize("written", [{}, {"amount": None}])
+def test_what_is_missing_is_no_doubt(make_request: MakeRequest, written: Any) -> None:
+    rule = forbid("never", ["look"], roles=["*"], conditions=[Condition("amount", Comparison.AT_LEAST, 1000)])
+    request = make_request(policy=policy_of(EVERYBODY_LOOKS, rule), arguments=SimpleNamespace(), written=written)
+
+    assert isinstance(check_policy(request), Allow)
 
 
 def test_a_predicate_that_answers_neither_true_nor_false_is_broken(make_request: MakeRequest) -> None:
@@ -80,16 +136,86 @@ def test_a_predicate_that_answers_neither_true_nor_false_is_broken(make_request:
         check_policy(make_request(policy=policy_of(rule)))
 
 
+DEEP = replace(
+    LOOK,
+    input_schema={
+        "type": "object",
+        "$defs": {
+            "Address": {
+                "type": "object",
+                "properties": {"city": {"type": "string"}, "next": {"$ref": "#/$defs/Address"}},
+            },
+            "Loop": {"$ref": "#/$defs/Loop"},
+        },
+        "properties": {
+            "to": {"anyOf": [{"$ref": "#/$defs/Address"}, {"type": "null"}]},
+            "euro": {"anyOf": [{"type": "number"}, {"type": "string"}]},
+            "day": {"type": ["string", "null"]},
+            "mood": {"enum": ["glad", "sad"]},
+            "rank": {"const": 1},
+            "many": {"type": "array", "items": {"type": "object"}},
+            "some": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "free": {"type": "object"},
+            "any": True,
+            "loop": {"$ref": "#/$defs/Loop"},
+        },
+    },
+)
+"""A tool whose arguments hold further things."""
+
+
+def looks(*condition: Any) -> Policy:
+    return policy_of(permit("p", ["look"], roles=["support"], conditions=[Condition(*condition)]))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        ("to.city", Comparison.STARTS_WITH, "C"),
+        ("to.next.next.city", Comparison.EQUALS, "Cluj"),
+        ("euro", Comparison.AT_MOST, 5),
+        ("mood", Comparison.ONE_OF, ["glad", "furious"]),
+        ("rank", Comparison.EQUALS, 1),
+        ("some.thing", Comparison.AT_LEAST, 5),
+        ("free.thing.inside", Comparison.AT_LEAST, 5),
+        ("any.thing", Comparison.AT_LEAST, 5),
+        ("any", Comparison.AT_LEAST, 5),
+        ("principal.region", Comparison.EQUALS, "RO"),
+    ],
+)
+def test_a_rule_may_look_into_an_argument(condition: Any) -> None:
+    check_names(looks(*condition), {"look": DEEP})
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        ("day", Comparison.AT_MOST, 5),
+        ("mood", Comparison.EQUALS, "furious"),
+        ("mood", Comparison.ONE_OF, ["furious", "calm"]),
+        ("rank", Comparison.EQUALS, 2),
+        ("many", Comparison.STARTS_WITH, "a"),
+    ],
+)
+def test_a_comparison_that_can_never_hold_does_not_build(condition: Any) -> None:
+    with pytest.raises(PolicyError, match="can never hold"):
+        check_names(looks(*condition), {"look": DEEP})
+
+
 @pytest.mark.parametrize(
     ("rule", "names"),
     [
         (permit("p", ["lok"], roles=["support"]), "lok"),
         (permit("p", ["look"], roles=["support"], conditions=[Condition("amout", Comparison.AT_MOST, 5)]), "amout"),
+        *(
+            (permit("p", ["look"], roles=["support"], conditions=[Condition(fact, Comparison.EQUALS, "x")]), fact)
+            for fact in ("to.citty", "to.next.citty", "day.month", "many.city", "loop", "loop.city", "mood.x")
+        ),
     ],
 )
 def test_a_rule_that_names_what_does_not_exist_does_not_build(rule, names: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(PolicyError, match=names):
-        check_names(policy_of(rule), {"look": LOOK})
+        check_names(policy_of(rule), {"look": DEEP})
 
 
 def test_an_undeclared_role_and_a_repeated_id_do_not_build() -> None:

@@ -1,6 +1,7 @@
 """Does a rule of the policy permit this call, and does none forbid it?"""
 
 from placet.errors import PolicyError
+from placet.gate.policy_facts import check_condition
 from placet.gate.request import GateRequest
 from placet.values.decision import NO_OBJECTION, Allow, Decision, Deny, Reason
 from placet.values.policy import Policy, Verdict
@@ -13,7 +14,7 @@ def check_policy(request: GateRequest) -> Decision:
     policy = request.policy
     if policy is None:
         return NO_OBJECTION
-    applying = policy.applying(request.tool.name, request.principal, request.arguments)
+    applying = policy.applying(request.tool.name, request.principal, request.arguments, request.written)
     forbids = sorted(rule.id for rule in applying if rule.verdict is Verdict.FORBID)
     if forbids:
         return Deny(Reason.NOT_PERMITTED, "a rule forbids this call", rule=f"forbidden by {forbids[0]}")
@@ -44,7 +45,8 @@ def check_names(policy: Policy, tools: "dict[str, ToolSpec]") -> None:
         tools: Every tool of the product, by name.
 
     Raises:
-        PolicyError: A rule names a tool or an argument that does not exist.
+        PolicyError: A rule names a tool or an argument that does not exist, or compares an argument
+            with what it can never be.
     """
     for rule in policy.rules:
         for name in sorted(rule.tools):
@@ -53,16 +55,4 @@ def check_names(policy: Policy, tools: "dict[str, ToolSpec]") -> None:
                     f"rule {rule.id!r} names the tool {name!r}, which does not exist; tools are {sorted(tools)}"
                 )
             for condition in rule.conditions:
-                _check_fact(rule.id, condition.fact, tools[name])
-
-
-def _check_fact(rule: str, fact: str, tool: ToolSpec) -> None:
-    first = fact.split(".", maxsplit=1)[0]
-    if first == "principal":
-        return
-    properties = tool.input_schema.get("properties")
-    known = sorted(properties) if isinstance(properties, dict) else []
-    if first not in known:
-        raise PolicyError(
-            f"rule {rule!r} looks at the argument {fact!r}, which tool {tool.name!r} does not have; it has {known}"
-        )
+                check_condition(rule.id, condition, tools[name])

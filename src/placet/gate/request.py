@@ -9,6 +9,7 @@ from typing import Any
 from placet.values.approval import ApprovalRequest, Preview
 from placet.values.construction import dataclass, made_quickly
 from placet.values.effect import Take
+from placet.values.json import Json
 from placet.values.policy import Policy
 from placet.values.principal import Principal
 from placet.values.provenance import Provenance
@@ -25,6 +26,7 @@ class GateRequest:
         principal: Who the principal is today.
         arguments: The validated arguments, as the tool would get them.
         now: The time of the decision, aware, UTC.
+        written: The same as JSON, by the names of the tool's schema; empty without a policy.
         digest: Keyed digest of tool and arguments, or empty where nothing needs it.
         policy: The policy in force, or None where the tools' own roles decide alone.
         resource: What the tool's loader found; None when it found nothing or there is no loader.
@@ -43,6 +45,7 @@ class GateRequest:
     principal: Principal
     arguments: Any
     now: datetime
+    written: Mapping[str, Json] = field(default_factory=dict[str, Json])
     digest: str = ""
     policy: Policy | None = None
     resource: Any = None

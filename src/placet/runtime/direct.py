@@ -10,7 +10,7 @@ from typing import Final
 
 from placet.agent.snapshot import load_run
 from placet.agent.transitions import answered
-from placet.gate.permission import permitting_role
+from placet.gate.policy import is_open
 from placet.runtime.drive import DIRECT_NAME, Driver, unknown_principal
 from placet.runtime.invoke import invoke
 from placet.runtime.observations import refusal_text
@@ -65,7 +65,7 @@ async def call_directly(
         return Refused(reason=Reason.INVALID_ARGUMENTS, message=f"the arguments are not JSON: {error}")
     found = world.toolset.find(tool)
     # A tool that is hidden is answered for as one that does not exist: it asks for no key either.
-    if found is not None and permitting_role(found.spec, principal) is None:
+    if found is not None and not is_open(found.spec, principal, world.policy):
         found = None
     if not key and (found is None or not (found.spec.has_effect or found.spec.approval)):
         key_once = world.ids.new("call")

@@ -46,6 +46,7 @@ async def look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
         tool=tool.spec,
         principal=context.principal,
         arguments=ready.arguments.value,
+        written=ready.arguments.json if world.policy is not None else {},
         now=context.now,
         digest=attempt.digest,
         policy=world.policy,

@@ -8,6 +8,7 @@ person who might have let it run in the first place.
 from placet.agent.snapshot import dump_result
 from placet.gate.approver import check_approver
 from placet.gate.permission import permitting_role
+from placet.gate.policy import is_open
 from placet.runtime.record import json_text
 from placet.runtime.world import World
 from placet.values.approval import Yes
@@ -82,8 +83,8 @@ async def _entitlement(world: World, effect: EffectRecord, person: Principal) ->
             return Refused(reason=allowed.reason, message=allowed.message, run_id=effect.run_id)
         return allowed.rule
     tool = world.toolset.find(effect.tool)
-    role = permitting_role(tool.spec, person) if tool is not None else None
-    if role is None:
+    if tool is None or not is_open(tool.spec, person, world.policy):
         text = "this takes a person to whom the tool is open"
         return Refused(reason=Reason.NOT_PERMITTED, message=text, run_id=effect.run_id)
-    return f"role {role}"
+    role = permitting_role(tool.spec, person)
+    return "the policy" if role is None else f"role {role}"

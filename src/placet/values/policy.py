@@ -60,14 +60,33 @@ class Condition:
     comparison: Comparison
     value: Json
 
-    def holds(self, principal: Principal, arguments: Any) -> bool:
-        """Return whether it holds. What is missing, or cannot be compared, does not."""
-        found = read_fact(self.fact, principal, arguments)
+    def holds(
+        self, principal: Principal, arguments: Any, written: Mapping[str, Json], *, in_doubt: bool = False
+    ) -> bool:
+        """Return whether it holds. What is missing does not.
+
+        A fact of the call is compared as JSON writes it, under the name that the schema has for it,
+        and as the tool gets it: an address or a date is a text in the one and an object in the other,
+        an exact decimal a text in the one and a number in the other.
+
+        Args:
+            principal: Of today.
+            arguments: As the tool gets them.
+            written: The same as JSON.
+            in_doubt: What is said of a fact that is there and cannot be compared.
+        """
+        wanted = self.value
         if self.comparison is Comparison.SAME_AS:
-            wanted = read_fact(str(self.value), principal, arguments)
-        else:
-            wanted = self.value
-        return found is not MISSING and wanted is not MISSING and _COMPARE[self.comparison](found, wanted)
+            wanted = read_fact(str(self.value), principal, written)
+        if wanted is MISSING:
+            return False
+        forms = [read_fact(self.fact, principal, written), read_fact(self.fact, principal, arguments)]
+        answers = [self._compare(found, wanted) for found in forms if found is not MISSING]
+        return True in answers or (in_doubt and bool(answers) and False not in answers)
+
+    def _compare(self, found: Any, wanted: Any) -> bool | None:
+        answer = _COMPARE[self.comparison](found, wanted)
+        return False if answer is None and found is None else answer  # nothing at all is no doubt
 
     def __post_init__(self) -> None:
         limits = (Comparison.AT_MOST, Comparison.AT_LEAST)
@@ -113,25 +132,26 @@ def _number(value: Any) -> Decimal | None:
     return number if number.is_finite() else None
 
 
-def _at_most(found: Any, wanted: Any) -> bool:
+def _at_most(found: Any, wanted: Any) -> bool | None:
     left, right = _number(found), _number(wanted)
-    return left is not None and right is not None and left <= right
+    return None if left is None or right is None else left <= right
 
 
-def _at_least(found: Any, wanted: Any) -> bool:
+def _at_least(found: Any, wanted: Any) -> bool | None:
     left, right = _number(found), _number(wanted)
-    return left is not None and right is not None and left >= right
+    return None if left is None or right is None else left >= right
 
 
-_COMPARE: Final[Mapping[Comparison, Callable[[Any, Any], bool]]] = {
+_COMPARE: Final[Mapping[Comparison, Callable[[Any, Any], bool | None]]] = {
     Comparison.EQUALS: _same,
     Comparison.ONE_OF: lambda found, wanted: any(_same(found, one) for one in wanted),
     Comparison.AT_MOST: _at_most,
     Comparison.AT_LEAST: _at_least,
-    Comparison.STARTS_WITH: lambda found, wanted: isinstance(found, str) and found.startswith(str(wanted)),
-    Comparison.ENDS_WITH: lambda found, wanted: isinstance(found, str) and found.endswith(str(wanted)),
+    Comparison.STARTS_WITH: lambda found, wanted: found.startswith(str(wanted)) if isinstance(found, str) else None,
+    Comparison.ENDS_WITH: lambda found, wanted: found.endswith(str(wanted)) if isinstance(found, str) else None,
     Comparison.SAME_AS: _same,
 }
+"""Whether a fact compares so; None where the two cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,15 +189,22 @@ class Rule:
         """Return whether it is about this tool and somebody of these roles."""
         return tool in self.tools and (EVERYONE in self.roles or not self.roles.isdisjoint(roles))
 
-    def applies(self, tool: str, principal: Principal, arguments: Any) -> bool:
-        """Return whether it applies to a call.
+    def applies(self, tool: str, principal: Principal, arguments: Any, written: Mapping[str, Json]) -> bool:
+        """Return whether it applies to a call. In doubt, one that forbids does and one that permits does not.
+
+        Args:
+            tool: Its name.
+            principal: Of today.
+            arguments: As the tool gets them.
+            written: The same as JSON, by the names of the tool's schema.
 
         Raises:
             TypeError: Its own predicate answers neither True nor False.
         """
         if not self.concerns(tool, principal.roles):
             return False
-        if not all(condition.holds(principal, arguments) for condition in self.conditions):
+        doubt = self.verdict is Verdict.FORBID
+        if not all(condition.holds(principal, arguments, written, in_doubt=doubt) for condition in self.conditions):
             return False
         if self.when is None:
             return True
@@ -283,13 +310,15 @@ class Policy:
         """Return whether some rule could permit the tool to somebody of these roles: whether they may see it."""
         return any(rule.verdict is Verdict.PERMIT and rule.concerns(tool, roles) for rule in self.rules)
 
-    def applying(self, tool: str, principal: Principal, arguments: Any) -> tuple[Rule, ...]:
-        """Return the rules that apply to a call.
+    def applying(
+        self, tool: str, principal: Principal, arguments: Any, written: Mapping[str, Json]
+    ) -> tuple[Rule, ...]:
+        """Return the rules that apply to a call; see `Rule.applies`.
 
         Raises:
             TypeError: A predicate in code answers neither True nor False.
         """
-        return tuple(rule for rule in self.rules if rule.applies(tool, principal, arguments))
+        return tuple(rule for rule in self.rules if rule.applies(tool, principal, arguments, written))
 
 
 def _form(rule: Rule) -> dict[str, Any]:
