@@ -17,7 +17,7 @@ from placet.runtime.site import CallSite
 from placet.values.audit import AuditEntry
 from placet.values.call import ToolCall, ToolResult
 from placet.values.construction import dataclass as our_dataclass
-from placet.values.construction import made_quickly
+from placet.values.construction import made_quickly, maker
 from placet.values.effect import Claim, EffectRecord
 from placet.values.run import PlannedCall, Usage
 
@@ -36,9 +36,14 @@ class Point:
     name: str = field(default="p", kw_only=True)
 
 
+WAYS = pytest.mark.parametrize("way", [lambda cls: cls, maker], ids=["class", "maker"])
+"""A value is made by its class, or by a maker of it: nobody can tell which it was."""
+
+
+@WAYS
 @pytest.mark.parametrize("cls", ALL)
-def test_its_arguments_are_its_fields_with_their_defaults(cls: type) -> None:
-    parameters = inspect.signature(cls).parameters
+def test_its_arguments_are_its_fields_with_their_defaults(cls: type, way: Any) -> None:
+    parameters = inspect.signature(way(cls)).parameters
 
     assert list(parameters) == [one.name for one in fields(cls)]
     for one in fields(cls):
@@ -48,15 +53,19 @@ def test_its_arguments_are_its_fields_with_their_defaults(cls: type) -> None:
             assert parameter.default is (parameter.empty if one.default is MISSING else one.default)
 
 
-def test_it_cannot_be_changed_once_it_is_made() -> None:
+@WAYS
+def test_it_cannot_be_changed_once_it_is_made(way: Any) -> None:
+    point = way(Point)(1)
+
     with pytest.raises(FrozenInstanceError):
-        Point(1).x = 3  # type: ignore[misc]  # what is tried
+        point.x = 3
     with pytest.raises(FrozenInstanceError):
-        del Point(1).x
+        del point.x
 
 
-def test_it_is_of_its_class_equal_hashable_copied_pickled_and_replaced() -> None:
-    call = ToolCall("c1", "find", "{}")
+@WAYS
+def test_it_is_of_its_class_equal_hashable_copied_pickled_and_replaced(way: Any) -> None:
+    call = way(ToolCall)("c1", "find", "{}")
 
     assert type(call) is ToolCall
     assert call == ToolCall("c1", "find", "{}")
@@ -66,22 +75,28 @@ def test_it_is_of_its_class_equal_hashable_copied_pickled_and_replaced() -> None
     assert replace(call, name="seek") == ToolCall("c1", "seek", "{}")
 
 
-def test_a_default_is_made_anew_for_each() -> None:
-    first, second = Point(1), Point(1)
+@WAYS
+def test_a_default_is_made_anew_for_each(way: Any) -> None:
+    new = way(Point)
+    first, second = new(1), new(1)
     first.tags.append("mine")
 
     assert (second.x, second.y, second.tags, second.name) == (1, 2, [], "p")
-    assert Point(1, 5, ["a"], name="q") == Point(x=1, y=5, tags=["a"], name="q")
+    assert new(1, 5, ["a"], name="q") == Point(x=1, y=5, tags=["a"], name="q")
 
 
-def test_a_missing_and_an_unknown_argument_are_refused() -> None:
+@WAYS
+def test_a_missing_and_an_unknown_argument_are_refused(way: Any) -> None:
+    new = way(Point)
+
     with pytest.raises(TypeError, match="x"):
-        Point()  # type: ignore[call-arg]  # what is tried
+        new()
     with pytest.raises(TypeError, match="z"):
-        Point(1, z=2)  # type: ignore[call-arg]  # what is tried
+        new(1, z=2)
 
 
-def test_it_is_checked_once_it_is_frozen() -> None:
+@WAYS
+def test_it_is_checked_once_it_is_frozen(way: Any) -> None:
     @made_quickly
     @dataclass(frozen=True, slots=True)
     class Checked:
@@ -93,9 +108,11 @@ def test_it_is_checked_once_it_is_frozen() -> None:
             if self.x < 0:
                 raise ValueError(self.x)
 
-    assert Checked(1).x == 1
+    new = way(Checked)
+
+    assert new(1).x == 1
     with pytest.raises(ValueError, match="-1"):
-        Checked(-1)
+        new(-1)
 
 
 def test_only_a_frozen_dataclass_with_slots_is_taken() -> None:
@@ -105,6 +122,22 @@ def test_only_a_frozen_dataclass_with_slots_is_taken() -> None:
 
     with pytest.raises(TypeError, match="Open is no frozen dataclass"):
         made_quickly(Open)
+
+
+def test_a_maker_makes_open_dataclasses_too_and_nothing_that_it_would_leave_half_made() -> None:
+    @dataclass(slots=True)
+    class Open:
+        x: int
+        tags: set[str] = field(default_factory=set[str])
+
+    thing = maker(Open)(1)
+    thing.x = 2
+
+    assert (thing, thing.tags) == (Open(2), set())
+    with pytest.raises(TypeError, match="Sample is no dataclass with slots, all of whose fields are arguments"):
+        maker(make(our_dataclass))
+    with pytest.raises(TypeError, match="Loose is no dataclass with slots"):
+        maker(dataclass(type("Loose", (), {"__annotations__": {"x": int}})))
 
 
 Decorator = Callable[..., Any]

@@ -5,12 +5,16 @@ Together with `next_action` this is the whole loop; a driver only carries out wh
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from placet.values.call import ToolResult
+from placet.values.construction import maker
 from placet.values.decision import Reason
 from placet.values.json import Json
 from placet.values.message import AssistantMessage, ToolMessage, UserMessage
 from placet.values.run import PlannedCall, Run, RunStatus, StopReason, Usage
+
+_new_call: Final = maker(PlannedCall)
 
 
 def answered(run: Run, message: AssistantMessage, usage: Usage, seconds: float | None = None) -> Run:
@@ -27,7 +31,7 @@ def answered(run: Run, message: AssistantMessage, usage: Usage, seconds: float |
     """
     left = run.budget.calls - run.calls - run.nested_calls
     planned = [
-        PlannedCall(index, call, None if index < left else _over_budget(run, call.id))
+        _new_call(index, call, None if index < left else _over_budget(run, call.id))
         for index, call in enumerate(message.calls)
     ]
     after = run.changed(
@@ -57,8 +61,7 @@ def invoked(run: Run, results: Mapping[int, ToolResult]) -> Run:
     Once every call has one, the results become one message, in call order.
     """
     planned = [
-        PlannedCall(call.index, call.call, results[call.index]) if call.index in results else call
-        for call in run.planned
+        _new_call(call.index, call.call, results[call.index]) if call.index in results else call for call in run.planned
     ]
     return _completed(run, tuple(planned))
 

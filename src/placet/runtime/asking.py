@@ -16,8 +16,10 @@ from placet.runtime.redacted import answer_of
 from placet.runtime.telemetry import RunSpan
 from placet.runtime.world import World
 from placet.values.audit import AuditEntry, AuditKind
-from placet.values.construction import dataclass
+from placet.values.construction import dataclass, maker
 from placet.values.run import Run, StopReason, Usage
+
+_new_request: Final = maker(ModelRequest)
 
 _BROKEN: Final = {
     Finish.LENGTH: "the answer was cut off at the token limit, so this call may be incomplete and was not run",
@@ -102,7 +104,7 @@ async def ask_model(
     if principal is None:
         return Unanswered(StopReason.REFUSAL)
     timeout = min(agent.model_timeout.total_seconds(), left)
-    request = ModelRequest(
+    request = _new_request(
         system=agent.prompt,
         transcript=run.transcript,
         tools=world.visible(principal),

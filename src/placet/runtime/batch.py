@@ -8,7 +8,7 @@ the same time as the budget says. Results come back by index.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import field, replace
-from typing import Any, TypeVar, assert_never
+from typing import Any, Final, TypeVar, assert_never
 
 from placet.runtime.carry_out import carry_out
 from placet.runtime.ending import FATAL
@@ -18,7 +18,7 @@ from placet.runtime.prepare import Asked, Permitted, Prepared, Settled, prepare
 from placet.runtime.site import CallSite
 from placet.runtime.world import World
 from placet.values.call import ToolResult
-from placet.values.construction import dataclass, made_quickly
+from placet.values.construction import dataclass, made_quickly, maker
 from placet.values.decision import Reason
 from placet.values.run import PlannedCall
 
@@ -43,6 +43,9 @@ class BatchOutcome:
     fatal: bool = False
 
 
+_new_outcome: Final = maker(BatchOutcome)
+
+
 async def invoke_batch(
     world: World, calls: Sequence[PlannedCall], site: Callable[[PlannedCall], CallSite], parallel: int
 ) -> BatchOutcome:
@@ -58,7 +61,7 @@ async def invoke_batch(
         site: Where each of them stands.
         parallel: How many run at the same time.
     """
-    outcome = BatchOutcome()
+    outcome = _new_outcome()
     if len(calls) == 1:
         (only,) = calls
         _note(outcome, only.index, await invoke(world, only.call, site(only)))

@@ -20,10 +20,14 @@ from placet.runtime.sentences import progress_sentence
 from placet.runtime.world import World
 from placet.values.audit import AuditKind
 from placet.values.call import ToolResult
+from placet.values.construction import maker
 from placet.values.decision import Deny, Reason
 from placet.values.effect import AlreadyDone, Claim, ClaimAnswer, Claimed, ClaimRefused, EffectRecord, EffectState
 from placet.values.event import CallStarted
 from placet.values.tool import Survival
+
+_new_claim: Final = maker(Claim)
+_new_effect: Final = maker(EffectRecord)
 
 SETTLING: Final = timedelta(seconds=10)
 """How long after its timeout an effect still counts as running rather than unknown."""
@@ -93,7 +97,7 @@ async def _commit(world: World, permitted: Permitted) -> ClaimAnswer | Raised:
         body = attempt.record.body(code="intent", ms=0, more=more)
         intent = attempt.record.entry(now, AuditKind.INTENT, "allow", permitted.rule, body)
     if spec.has_effect:
-        effect = EffectRecord(
+        effect = _new_effect(
             key=attempt.site.key,
             principal_id=attempt.site.principal_id,
             tool=spec.name,
@@ -103,7 +107,7 @@ async def _commit(world: World, permitted: Permitted) -> ClaimAnswer | Raised:
             deadline=now + spec.timeout + SETTLING,
             approval_id=approval.id if approval else None,
         )
-    claim = Claim(
+    claim = _new_claim(
         at=now,
         takes=() if again else permitted.takes,
         approval_id=approval.id if approval else None,

@@ -13,7 +13,7 @@ from placet.runtime.world import World
 from placet.tools.output import Shaped
 from placet.tools.text import cut, words_of
 from placet.values.call import ToolResult
-from placet.values.construction import dataclass, made_quickly
+from placet.values.construction import dataclass, made_quickly, maker
 from placet.values.decision import Reason
 from placet.values.effect import EffectState, NotCommitted
 from placet.values.limits import RESULT_BYTES
@@ -41,6 +41,10 @@ class Observed:
     detail: str = ""
     is_json: bool = False
     data: Any = None
+
+
+_new_result: Final = maker(ToolResult)
+_new_observed: Final = maker(Observed)
 
 
 def observe(world: World, ready: Ready, ending: Ending) -> Observed:
@@ -78,7 +82,7 @@ def _returned(world: World, ready: Ready, value: object) -> Observed:
     answer = ""
     if site.wants_answer:
         answer = shaped.content if shaped.is_error else answer_sentence(spec, shaped, site.language)
-    result = ToolResult(
+    result = _new_result(
         ready.attempt.call.id,
         shaped.content,
         shaped.is_error,
@@ -87,7 +91,9 @@ def _returned(world: World, ready: Ready, value: object) -> Observed:
         shaped.cut_from,
         answer,
     )
-    return Observed(result, shaped.detail or "", shaped.written is not None and shaped.cut_from is None, shaped.data)
+    return _new_observed(
+        result, shaped.detail or "", shaped.written is not None and shaped.cut_from is None, shaped.data
+    )
 
 
 def _said(world: World, ready: Ready, error: ToolError) -> ToolResult:

@@ -5,7 +5,7 @@ fact that a check may ask for; deciding is pure. A refusal is recorded before it
 """
 
 from dataclasses import replace
-from typing import Any, TypeAlias, assert_never
+from typing import Any, Final, TypeAlias, assert_never
 
 from placet.agent.snapshot import load_result
 from placet.errors import StoreError, described
@@ -30,7 +30,7 @@ from placet.tools.transaction import Transaction
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.audit import AuditKind
 from placet.values.call import ToolCall, ToolResult
-from placet.values.construction import dataclass, made_quickly
+from placet.values.construction import dataclass, made_quickly, maker
 from placet.values.decision import Allow, Deny, NeedsApproval, Reason
 from placet.values.effect import EffectRecord, EffectState, Take
 from placet.values.event import CallFinished, CallProposed
@@ -84,6 +84,12 @@ class Permitted:
 
 
 Prepared: TypeAlias = Settled | Asked | Permitted
+
+_new_record: Final = maker(CallRecord)
+_new_context: Final = maker(Context)
+_new_attempt: Final = maker(Attempt)
+_new_ready: Final = maker(Ready)
+_new_permitted: Final = maker(Permitted)
 
 
 async def prepare(world: World, call: ToolCall, site: CallSite) -> Prepared:
@@ -190,7 +196,7 @@ def make_ready(
 ) -> Ready:
     """Return a call whose tool is open and whose arguments are valid, with everything that it needs."""
     spec = tool.spec
-    record = CallRecord(
+    record = _new_record(
         site.run_id,
         site.key,
         site.principal_id,
@@ -202,7 +208,7 @@ def make_ready(
     digest = ""
     if spec.records_intent or spec.approval is not None or site.rejected or site.approval is not None:
         digest = call_digest(world.keys.digest, spec.identity, arguments.json)
-    context: Context[Any] = Context(
+    context: Context[Any] = _new_context(
         deps=world.deps,
         principal=principal,
         language=site.language,
@@ -216,8 +222,8 @@ def make_ready(
         state=site.state,
         transaction=Transaction() if spec.survival is Survival.TRANSACTION else None,
     )
-    attempt = Attempt(call=call, site=site, record=record, started=started, digest=digest)
-    return Ready(attempt=attempt, tool=tool, arguments=arguments, context=context)
+    attempt = _new_attempt(call=call, site=site, record=record, started=started, digest=digest)
+    return _new_ready(attempt=attempt, tool=tool, arguments=arguments, context=context)
 
 
 def _note(call: ToolCall, spec: ToolSpec, arguments: Arguments) -> str:
@@ -251,7 +257,7 @@ async def _decide(world: World, ready: Ready) -> Prepared:
         case NeedsApproval():
             return await _ask(world, ready, decision, facts)
         case Allow():
-            return Permitted(ready=ready, resource=facts.resource, rule=decision.rule, takes=tuple(facts.takes))
+            return _new_permitted(ready=ready, resource=facts.resource, rule=decision.rule, takes=tuple(facts.takes))
         case _:
             assert_never(decision)
 

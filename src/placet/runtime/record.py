@@ -10,7 +10,7 @@ from placet.redaction.redact import Redactor
 from placet.tools.text import cut
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import ToolCall, Wire
-from placet.values.construction import dataclass, made_quickly
+from placet.values.construction import dataclass, made_quickly, maker
 
 SHOWN_RESULT: Final = 2_000
 """Characters of a result that the audit log keeps."""
@@ -34,6 +34,8 @@ def quote(text: str) -> str:
     except ValueError:
         return to_json(text.encode("utf-8", "replace").decode()).decode()
 
+
+_new_entry: Final = maker(AuditEntry)
 
 _WIRES: Final = {wire: f',"wire":"{wire.value}"' for wire in Wire}
 
@@ -63,7 +65,7 @@ class CallRecord:
 
     def entry(self, at: datetime, kind: AuditKind, decision: str, rule: str, body: str) -> AuditEntry:
         """Return an entry of this call."""
-        return AuditEntry(
+        return _new_entry(
             at=at,
             kind=kind,
             run_id=self.run_id,

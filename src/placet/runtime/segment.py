@@ -32,6 +32,7 @@ from placet.runtime.text_teller import TextTeller
 from placet.runtime.waiting import take_decisions
 from placet.runtime.world import World
 from placet.values.approval import ApprovalRequest
+from placet.values.construction import maker
 from placet.values.decision import Deny, Reason
 from placet.values.event import CallWaiting, RunEnded
 from placet.values.json import Json
@@ -41,6 +42,10 @@ from placet.values.outcome import Answer, Outcome, Refused, Stopped, Waiting
 from placet.values.run import Action, AskModel, InvokeTools, PlannedCall, Run, RunStatus, Stop, StopReason, Wait
 
 _LOG: Final = logging.getLogger("placet")
+
+_new_site: Final = maker(CallSite)
+_new_nesting: Final = maker(Nesting)
+_new_answer: Final = maker(AssistantMessage)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -169,7 +174,7 @@ class Segment:
         if self.span is not None:
             tool = self.world.toolset.find(planned.call.name)
             span = self.span.begin_call(tool.spec if tool is not None else None, planned.call.id)
-        return CallSite(
+        return _new_site(
             run_id=run.id,
             key=key,
             principal_id=run.principal_id,
@@ -196,7 +201,7 @@ class Segment:
 
     def _nesting(self, key: str) -> Nesting:
         run = self.run
-        return Nesting(
+        return _new_nesting(
             world=self.world,
             book=self.book,
             run_id=run.id,
@@ -277,7 +282,7 @@ class Segment:
 
     def _take_answer(self, answer: ModelAnswer) -> StopReason | None:
         run = self.run
-        message = AssistantMessage(
+        message = _new_answer(
             answer.text,
             answer.calls,
             answer.provider,

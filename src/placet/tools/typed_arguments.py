@@ -28,8 +28,11 @@ from placet.tools.core_schema import Rewritten, rewrite_for_arguments
 from placet.tools.json_schema import schema_of
 from placet.tools.names import secret_names
 from placet.tools.parameters import EMPTY, Parameter
+from placet.values.construction import maker
 from placet.values.decision import Deny
 from placet.values.json import JsonObject, is_array, is_object
+
+_new_arguments: Final = maker(Arguments)
 
 MAX_EXACT_FLOAT: Final = 2**53
 """Up to here a whole number survives the way through a float."""
@@ -83,7 +86,7 @@ class TypedForm:
             return _broken("a validator of the tool broke", error)
         if self._stable and self._ordered:
             written = self._to_json(value, by_alias=True, round_trip=True, warnings=False)
-            return Arguments(value, written.decode(), note)
+            return _new_arguments(value, written.decode(), note)
         return self._write_with_care(value, parsed, note)
 
     def _write_with_care(self, value: Any, parsed: dict[str, Any], note: str | None) -> Arguments | Deny:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from placet.values.call import ToolCall, ToolResult
-from placet.values.construction import dataclass, made_quickly
+from placet.values.construction import dataclass, made_quickly, maker
 from placet.values.json import Json, JsonObject
 from placet.values.limits import Budget
 from placet.values.message import Transcript
@@ -84,7 +84,7 @@ class Usage:
             object.__setattr__(self, "cost", Decimal(str(self.cost)))
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
+        return _new_usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cached_tokens=self.cached_tokens + other.cached_tokens,
@@ -94,6 +94,9 @@ class Usage:
             uncounted=self.uncounted + other.uncounted,
             unpriced=self.unpriced + other.unpriced,
         )
+
+
+_new_usage: Final = maker(Usage)
 
 
 @made_quickly
