@@ -192,6 +192,24 @@ def test_what_a_with_defines_is_told(sql: str, names: set[str]) -> None:
     assert (glance(sql, TOKENS, DEPTH) or set()) == names
 
 
+@pytest.mark.parametrize("number", ["7", "1000", "99.5", "12345678901234567890"])
+def test_a_literal_of_its_own_changes_nothing(number: str) -> None:
+    text = f"WITH a AS (SELECT b, {number} AS c FROM d WHERE e > {number}) SELECT sum(c) FROM a GROUP BY 1 LIMIT {number}"
+
+    assert glance(text, TOKENS, DEPTH) == {"a"}
+
+
+def test_the_digits_of_a_name_are_no_literal() -> None:
+    texts = [f"WITH a{n} AS (SELECT 1), b.{n} AS (SELECT 1), c${n} AS (SELECT 1) SELECT 1" for n in (1, 2)]
+
+    assert [glance(text, TOKENS, DEPTH) for text in texts] == [{"a1", "c$1"}, {"a2", "c$2"}]
+
+
+def test_a_needle_of_many_digits_is_looked_at() -> None:
+    assert glance(f"SELECT trim(a, {'1' * 20}) FROM b", TOKENS, DEPTH) is not None
+    assert glance(f"SELECT trim(a, {'1' * 21}) FROM b", TOKENS, DEPTH) is None
+
+
 def test_caps_of_ones_own_count() -> None:
     assert glance("SELECT (1)", TOKENS, 0) is None
     assert glance("SELECT (1)", 9, DEPTH) is None

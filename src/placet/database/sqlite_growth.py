@@ -54,7 +54,7 @@ KINDS: Final = {
     ",": _COMMA,
     STRING: _STRING,
     ODD: _ODD,
-    **dict.fromkeys(map(str, range(1001)), _NUMBER),  # larger ones are taken for names
+    "0": _NUMBER,  # as all numbers are given; what is left of others is taken for a name
     "": _NOTHING,
 }
 """Words that are no names, or not always. Whatever else stands in a query counts as one."""
