@@ -16,7 +16,7 @@ What stands in their words by accident is not theirs: see `placet.agent.whole_va
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from placet.agent.whole_values import Text, is_said, stands_anywhere, stands_whole, text_of
@@ -38,6 +38,7 @@ def trace(
     transcripts: Sequence[Iterable[Message]],
     is_writable: Callable[[str], bool],
     defaults: Mapping[str, Json],
+    declared: Collection[str] = (),
 ) -> dict[str, Provenance]:
     """Return where each argument came from, by its name.
 
@@ -46,13 +47,15 @@ def trace(
         transcripts: The conversations in which the call stands, outermost first.
         is_writable: Whether others can write what the tool of this name gives back.
         defaults: What the tool itself gives for arguments that were left out.
+        declared: Names of fields that the tool has declared. Any other name in an object is a
+            value too: `{"mallory@evil.example": 100}` names who gets it.
     """
     said, outputs = _sources(transcripts, is_writable)
     doubt = any(untrusted for _, _, untrusted in outputs)
     return {
         name: Provenance(Origin.DEVELOPER)
         if name in defaults and defaults[name] == value
-        else _worst(_trace_leaf(name, leaf, said, outputs, doubt=doubt) for leaf in _leaves(value))
+        else _worst(_trace_leaf(name, leaf, said, outputs, doubt=doubt) for leaf in _leaves(value, declared))
         for name, value in arguments.items()
     }
 
@@ -101,12 +104,14 @@ def _worst(found: Iterable[Provenance]) -> Provenance:
     return min(found, key=lambda one: _WORST.index(one.origin), default=Provenance(Origin.MODEL))
 
 
-def _leaves(value: Json) -> Iterator[Json]:
+def _leaves(value: Json, declared: Collection[str]) -> Iterator[Json]:
     if isinstance(value, Mapping):
-        for part in value.values():
-            yield from _leaves(part)
+        for name, part in value.items():
+            if name not in declared:
+                yield name
+            yield from _leaves(part, declared)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for part in value:
-            yield from _leaves(part)
+            yield from _leaves(part, declared)
     else:
         yield value

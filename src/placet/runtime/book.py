@@ -44,6 +44,7 @@ class Book:
         outermost: The outermost run as it is now, with what is nested in it.
         entries: Records that are stored with the next thing that is.
         asked: The requests that calls of the tree wait for, by id.
+        heard: What has been said so far in nested runs that go on, by their ids.
         asking: How many models of nested runs are being asked right now.
         began: When the segment of the outermost run began, monotonic seconds.
     """
@@ -54,6 +55,7 @@ class Book:
     outermost: Run
     entries: list[AuditEntry] = field(default_factory=list[AuditEntry])
     asked: dict[str, ApprovalRequest] = field(default_factory=dict[str, ApprovalRequest])
+    heard: dict[str, Transcript] = field(default_factory=dict[str, Transcript])
     asking: int = 0
     began: float = 0.0
     _unstored: list[ApprovalRequest] = field(default_factory=list[ApprovalRequest])
@@ -87,6 +89,15 @@ class Book:
     def child(self, run_id: str) -> Run | None:
         """Return a nested run as it was when it waited or ended, or None when it has not begun."""
         return self.outermost.children.get(run_id)
+
+    def conversations(self) -> tuple[Transcript, ...]:
+        """Return all that has been said in the tree so far, the outermost run first.
+
+        What one run has read may have reached any other of them: by its question, by what a tool
+        gave back, or by a state that they share.
+        """
+        said = {run_id: run.transcript for run_id, run in self.outermost.children.items() if run.transcript}
+        return (self.outermost.transcript, *(said | self.heard).values())
 
     # ── notes ─────────────────────────────────────────────────────────────────────────
 

@@ -10,6 +10,7 @@ from placet.gate.request import GateRequest
 from placet.runtime.attempt import Ready
 from placet.runtime.look_up import look_up
 from placet.runtime.world import World
+from placet.tools.complaints import property_names
 from placet.tools.tool import Tool, Version
 from placet.values.approval import Preview
 from placet.values.decision import Deny, Reason
@@ -95,7 +96,8 @@ def _provenance(world: World, ready: Ready) -> Mapping[str, Provenance]:
     conversation = ready.attempt.site.conversation
     if not conversation:
         return dict.fromkeys(arguments, Provenance(Origin.DEVELOPER))
-    return _Traced(lambda: trace(arguments, conversation, world.is_writable, _defaults(ready.tool)))
+    schema, defaults = ready.tool.spec.input_schema, _defaults(ready.tool)
+    return _Traced(lambda: trace(arguments, conversation, world.is_writable, defaults, property_names(schema)))
 
 
 def _defaults(tool: Tool) -> dict[str, Json]:

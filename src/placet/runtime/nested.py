@@ -230,6 +230,7 @@ class Nesting:
             agent.world,
             store=outer.store,
             directory=outer.directory,
+            above=outer,
             keys=outer.keys,
             clock=outer.clock,
             ids=outer.ids,

@@ -92,6 +92,7 @@ class Segment:
             self.book.outermost = run
         else:
             self.nested = run
+            self.book.heard[run.id] = run.transcript
 
     async def work(self) -> Outcome:
         """Carry out what comes next until the segment ends; return what came of it.
@@ -194,10 +195,7 @@ class Segment:
 
     def _conversation(self) -> tuple[Transcript, ...]:
         """Return what the provenance of arguments is traced in; a direct call stands in none."""
-        if self.model is None:
-            return ()
-        outermost = self.book.outermost.transcript
-        return (outermost,) if self.nested is None else (outermost, self.nested.transcript)
+        return () if self.model is None else self.book.conversations()
 
     def _nesting(self, key: str) -> Nesting:
         run = self.run

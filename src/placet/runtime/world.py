@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, Protocol
 
@@ -90,6 +90,7 @@ class World:
             be recorded (counted, and logged as an error). Off: it is withheld.
         seen: What each set of roles may see under the policy, worked out once.
         agents: Agents that tools may start as nested runs, by name.
+        above: The world of the run in which this one is nested, or None.
         prices: What tokens cost, by the id of the model; None stands for what its provider says that it charges.
         personal: Which kinds of personal data are kept out of records (`placet.redaction.pack.KINDS`).
         redactors: One for each tool, made on first use.
@@ -114,6 +115,7 @@ class World:
     release_unrecorded_reads: bool = False
     seen: dict[frozenset[str], VisibleTools] = field(default_factory=dict[frozenset[str], VisibleTools])
     agents: "Mapping[str, Nestable]" = field(default_factory=dict[str, Any])
+    above: "World | None" = None
     prices: Mapping[str, Price | None] = field(default_factory=dict[str, Price | None])
     personal: frozenset[str] = frozenset(KINDS)
     redactors: dict[str, Redactor] = field(default_factory=dict[str, Redactor])
@@ -141,15 +143,27 @@ class World:
 
     def find_tool(self, name: str) -> Tool | None:
         """Return the tool of this name, of this toolset or of an agent that may be nested, for showing it."""
+        return next(self.called(name), None)
+
+    def called(self, name: str) -> Iterator[Tool]:
+        """Yield each tool of this name, the own one first and then those of agents that may be nested."""
         found = self.toolset.find(name)
+        if found is not None:
+            yield found
         for agent in self.agents.values():
-            found = found or agent.world.find_tool(name)
-        return found
+            yield from agent.world.called(name)
 
     def is_writable(self, name: str) -> bool:
-        """Return whether others can write what the tool of this name gives back; of an unknown one, they can."""
-        tool = self.find_tool(name)
-        return tool is None or tool.spec.writable_output
+        """Return whether others can write what a tool of this name gives back, wherever in the tree it stands.
+
+        Where nobody here knows it, they can; where two are called so, it is enough that they can write to one.
+        """
+        world: World | None = self
+        known: list[Tool] = []
+        while world is not None:
+            known.extend(world.called(name))
+            world = world.above
+        return not known or any(tool.spec.writable_output for tool in known)
 
     def redacted(self, tool: Tool | None, arguments: JsonObject) -> JsonObject:
         """Return arguments as anybody but an approver may see them; of an unknown tool, their names alone."""
