@@ -57,11 +57,18 @@ SEEN = replace(YES, preview=SENT)
         pytest.param(replace(SEEN, preview=Preview("paid", {"status": "paid"})), id="the preview has changed"),
         pytest.param(replace(SEEN, preview=None), id="there was no preview"),
         pytest.param(replace(SEEN, yes=Yes.CONFIRM), id="the other kind of yes"),
+        pytest.param(replace(SEEN, approvers=frozenset({"finance", "support"})), id="other approvers were asked"),
     ],
 )
 def test_a_yes_is_asked_anew_when_what_was_seen_has_changed(make_request: MakeRequest, yes: ApprovalRequest) -> None:
     assert isinstance(check_approval(make_request(tool=PAY, approval=SEEN, preview=SENT)), Allow)
     assert isinstance(check_approval(make_request(tool=PAY, approval=yes, preview=SENT)), NeedsApproval)
+
+
+def test_a_yes_counts_where_more_may_give_it_than_could(make_request: MakeRequest) -> None:
+    wider = replace(PAY, approval=Approval.always(approvers={"finance", "support"}))
+
+    assert isinstance(check_approval(make_request(tool=wider, approval=SEEN, preview=SENT)), Allow)
 
 
 @pytest.mark.parametrize("make_rule", [lambda when: Approval.when(when, approvers={"finance"}), Confirmation.when])

@@ -52,6 +52,8 @@ def _still_shown(request: GateRequest, yes: ApprovalRequest, rule: ApprovalRule)
         return False
     if yes.yes is not rule.yes:
         return False
+    if not yes.approvers <= rule.approvers:
+        return False  # who has said yes may hold a role that is asked no more
     shown: dict[str, Json] = dict(yes.preview.binds) if yes.preview else {}
     today: dict[str, Json] = dict(request.preview.binds) if request.preview else {}
     return shown == today
