@@ -94,7 +94,7 @@ def test_one_approval_runs_one_call(placet: Placet, ask: Ask) -> None:
     again = placet("approvals", "approve", approval, "--as", "f1", "--lang", "pt")
 
     assert again.code == 5
-    assert f"A aprovação {approval} já está: usada" in again.err or "usad" in again.err
+    assert f"A situação da aprovação {approval} já é: usado." in again.err
 
 
 @pytest.mark.parametrize(("who", "words"), [("s1", "on your own behalf"), ("c17", "needs one of these roles: finance")])

@@ -42,7 +42,7 @@ async def call(agent: Agent, name: str, key: str = "1", **arguments: Any) -> Too
 
 def is_gone(pid: int) -> bool:
     """Return whether a process has ended: a moment is given to whoever inherits and buries it."""
-    for _ in range(100):
+    for _ in range(500):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except FileNotFoundError:
@@ -51,6 +51,12 @@ def is_gone(pid: int) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def are_gone(note: Path) -> bool:
+    """Return whether all processes have ended that a note names; it names one at least."""
+    pids = note.read_text().split()
+    return bool(pids) and all(is_gone(int(pid)) for pid in pids)
 
 
 async def test_typed_arguments_go_there_and_a_declared_result_comes_back(agent: Agent) -> None:
@@ -93,7 +99,7 @@ async def test_what_hangs_is_dead_at_its_timeout_with_all_that_it_has_started(
     assert result.code == "timeout"
     assert "may_still_be_running" not in result.content
     assert time.monotonic() - began < 4
-    assert all(is_gone(int(pid)) for pid in note.read_text().split())
+    assert are_gone(note)
 
 
 async def test_a_write_that_was_killed_is_unknown(agent: Agent, tmp_path: Path) -> None:
@@ -167,7 +173,7 @@ async def test_a_caller_that_leaves_kills_a_read(agent: Agent, tmp_path: Path) -
     await asyncio.wait({task})
 
     assert task.cancelled()
-    assert all([await asyncio.to_thread(is_gone, int(pid)) for pid in note.read_text().split()])
+    assert await asyncio.to_thread(are_gone, note)
 
 
 async def test_calls_run_side_by_side(agent: Agent) -> None:
@@ -213,7 +219,7 @@ def test_a_parent_that_is_killed_takes_its_children_along(tmp_path: Path, how: s
     parent.send_signal(signal.SIGKILL)
     parent.wait()
 
-    assert all(is_gone(int(pid)) for pid in note.read_text().split())
+    assert are_gone(note)
 
 
 def test_what_another_process_could_not_find_does_not_build() -> None:

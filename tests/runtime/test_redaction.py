@@ -149,7 +149,7 @@ async def test_what_an_exception_quotes_of_a_redacted_argument_is_kept_out_of_th
     await agent.call("open_it", {"passphrase": "correct horse"}, principal=CLERK)
 
     written = "".join(entry.body for entry in heard.entries)
-    assert "LookupError: no row for" in written or "no row for" in written
+    assert "no row for" in written
     assert "correct horse" not in written
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from placet.errors import SkillError
+from placet.errors import SkillError, ToolDefinitionError
 from placet.skills.check import check_skills
 from placet.skills.front_matter import read_front_matter
 from placet.skills.index import discover, load_index, write_lock
 from placet.skills.scaffold import new_skill
 from placet.skills.skill import load_skill
+from placet.tools.toolset import Toolset
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -167,7 +168,6 @@ def test_an_index_that_leads_out_of_its_folder_is_refused(skills: Path, name: st
         (lambda folder: (folder / "tests" / "test_say_hello.py").unlink(), "tests"),
         (lambda folder: edit(folder / "tool.toml", "timeout", "time_out"), "time_out"),
         (lambda folder: edit(folder / "tool.toml", 'effect = "read"', ""), "effect"),
-        (lambda folder: edit(folder / "tool.toml", 'effect = "read"', 'effect = "write"'), "holds it back"),
         (lambda folder: edit(folder / "tool.toml", "roles", 'authorise = "owns"\nroles'), "owns"),
         (lambda folder: edit(folder / "handler.py", "def execute", "def exec"), "execute"),
         (lambda folder: edit(folder / "handler.py", "raise ToolError", "raise ToolErr(or"), "handler.py"),
@@ -182,13 +182,14 @@ def test_a_fault_fails_the_check_and_is_named(skills: Path, spoil: Callable[[Pat
     _forget_imports()
 
     messages = " ".join(finding.message for finding in check_skills(skills) if finding.is_fault)
-    if "holds it back" in complaint:  # found where tools come together
-        from placet.tools.toolset import Toolset  # noqa: PLC0415 - for this case alone
+    assert complaint in messages
 
-        with pytest.raises(Exception, match=complaint):
-            Toolset([load_skill(skills / "say-hello").tool])
-    else:
-        assert complaint in messages
+
+def test_a_write_that_nothing_holds_back_is_found_where_tools_come_together(skills: Path) -> None:
+    edit(skills / "say-hello" / "tool.toml", 'effect = "read"', 'effect = "write"')
+
+    with pytest.raises(ToolDefinitionError, match="holds it back"):
+        Toolset([load_skill(skills / "say-hello").tool])
 
 
 @pytest.mark.parametrize(

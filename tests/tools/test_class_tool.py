@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from placet.errors import ToolDefinitionError
+from placet.errors import ConfigurationError, ToolDefinitionError
 from placet.tools.context import Context, NestedRuns, RuntimePort
 from placet.tools.parameters import Injected, Input, State
 from placet.tools.tool import Tool, tool
@@ -203,14 +203,14 @@ async def test_the_port_in_a_constructor_is_that_of_the_call_that_executes() -> 
 
 
 async def test_outside_a_call_there_is_no_run_to_nest_in() -> None:
-    with pytest.raises(Exception, match="no call is executing"):
+    with pytest.raises(ConfigurationError, match="no call is executing"):
         await NestedRuns().run("expert", "why")
 
 
 async def test_after_a_call_its_runtime_is_forgotten() -> None:
     await finish(run(asking(), '{"question": "why"}', context=in_runtime(Recorder("one"))))
 
-    with pytest.raises(Exception, match="no call is executing"):
+    with pytest.raises(ConfigurationError, match="no call is executing"):
         await NestedRuns().run("expert", "why")
 
 

@@ -328,7 +328,7 @@ def test_an_error_need_not_have_the_declared_form() -> None:
 # ── cut ───────────────────────────────────────────────────────────────────────────────
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(text=st.text(min_size=1), times=st.integers(1, 400), cap=st.integers(100, 2_000))
 def test_no_result_is_longer_than_its_cap_nor_is_a_character_cut_in_two(text: str, times: int, cap: int) -> None:
     shaped = shape(str, text * times, max_bytes=cap)
@@ -347,7 +347,7 @@ def test_the_structured_value_is_whole_though_the_content_is_cut() -> None:
     assert shaped.json == list(range(1_000))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.recursive(
         st.none()
