@@ -12,14 +12,13 @@ from typing import Any, Final, TypeAlias
 
 from psycopg import AsyncCursor
 from psycopg.rows import TupleRow
+from pydantic_core import to_json
 
 from placet.ports import StoredRun
 from placet.stores.judgement import IN_DOUBT
 from placet.stores.postgres_connection import Connection, lock_keys
 from placet.stores.rows import (
     APPROVAL_COLUMNS,
-    AUDIT_COLUMNS,
-    EFFECT_COLUMNS,
     MILLION,
     approval_row,
     length,
@@ -42,15 +41,7 @@ JSON: Final = "nullif(%s, '')::json"
 _LOAD: Final = f"SELECT kind, item::text FROM placet.load({', '.join([JSON] * 6)})".encode()  # noqa: S608 - our own words
 _STORE: Final = f"SELECT placet.store({', '.join([JSON] * 11)})".encode()
 
-_RUN_NAMES: Final[tuple[str, ...]] = (
-    "id", "agent", "principal_id", "status", "parent", "owner", "fence", "lease_until", "created_at", "updated_at",
-    "snapshot",
-)  # fmt: skip
 _APPROVAL_NAMES: Final[tuple[str, ...]] = tuple(APPROVAL_COLUMNS.split(", "))
-_EFFECT_NAMES: Final[tuple[str, ...]] = (*EFFECT_COLUMNS.split(", "), "began_at")
-_RECORD_NAMES: Final[tuple[str, ...]] = tuple(AUDIT_COLUMNS.split(", "))
-
-_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +195,7 @@ Records: TypeAlias = Sequence[Mapping[str, Any]]
 
 async def store_records(connection: Connection, records: Records) -> None:
     """Store records alone, in one statement."""
-    await connection.execute(_STORE, (*[""] * 10, _encode(records)))
+    await connection.execute(_STORE, encoded([*[()] * 10, records]))
 
 
 async def store(connection: Connection, batch: Batch, before: Before, state: State, records: Records) -> None:
@@ -213,8 +204,12 @@ async def store(connection: Connection, batch: Batch, before: Before, state: Sta
 
 
 def encoded(values: Sequence[Sequence[Any]]) -> list[str]:
-    """Return values as they are passed, each for a `JSON`."""
-    return [_encode(value) if value else "" for value in values]
+    """Return values as they are passed, each for a `JSON`.
+
+    Raises:
+        ValueError: A text holds a lone surrogate, which no database takes.
+    """
+    return [to_json(value).decode() if value else "" for value in values]
 
 
 def changes(batch: Batch, before: Before, state: State, records: Records) -> Sequence[Sequence[Any]]:
@@ -233,8 +228,8 @@ def changes(batch: Batch, before: Before, state: State, records: Records) -> Seq
 
 def _changed_runs(before: Before, state: State) -> tuple[Records, Records, Records, Records]:
     changed = [run for run_id, run in state.runs.items() if before.runs.get(run_id) is not run]
-    new = [_run_row(run) for run in changed if run.id not in before.runs]
-    old = [_run_row(run) for run in changed if run.id in before.runs]
+    new = [_new_run(run) for run in changed if run.id not in before.runs]
+    old = [_changed_run(run) for run in changed if run.id in before.runs]
     ended = [
         {"run_id": run.id, "snapshot": run.snapshot}
         for run in changed
@@ -256,26 +251,50 @@ def _changed_effects(batch: Batch, before: Before, state: State) -> tuple[Record
     old: list[Mapping[str, Any]] = []
     for key, effect in state.effects.items():
         known = before.effects.get(key)
-        if known is not effect:
-            row = (
-                key, effect.principal_id, effect.tool, effect.digest, effect.run_id, effect.state._value_,
-                microseconds(effect.deadline), effect.result, effect.approval_id, batch.began.get(key),
+        if known is None:
+            new.append(
+                {
+                    "key": key, "principal_id": effect.principal_id, "tool": effect.tool, "digest": effect.digest,
+                    "run_id": effect.run_id, "state": effect.state._value_, "deadline": microseconds(effect.deadline),
+                    "result": effect.result, "approval_id": effect.approval_id, "began_at": batch.began[key],
+                }
             )  # fmt: skip
-            (new if known is None else old).append(dict(zip(_EFFECT_NAMES, row, strict=True)))
+        elif known is not effect:
+            old.append(
+                {
+                    "key": key, "run_id": effect.run_id, "state": effect.state._value_,
+                    "deadline": microseconds(effect.deadline), "result": effect.result,
+                    "approval_id": effect.approval_id, "began_at": batch.began.get(key),
+                }
+            )  # fmt: skip
     return new, old
 
 
 def named_records(rows: Iterable[Sequence[Any]]) -> Records:
     """Return rows of `AUDIT_COLUMNS` as the database is told them."""
-    return [dict(zip(_RECORD_NAMES, row, strict=True)) for row in rows]
+    return [
+        {
+            "writer": writer, "sequence": sequence, "at": at, "kind": kind, "run_id": run_id, "call_key": call_key,
+            "principal_id": principal_id, "tool": tool, "decision": decision, "rule": rule, "body": body, "seal": seal,
+        }
+        for writer, sequence, at, kind, run_id, call_key, principal_id, tool, decision, rule, body, seal in rows
+    ]  # fmt: skip
 
 
-def _run_row(run: StoredRun) -> Mapping[str, Any]:
-    row = (
-        run.id, run.agent, run.principal_id, run.status.value, run.parent, run.owner, run.fence,
-        maybe_microseconds(run.lease_until), microseconds(run.created_at), microseconds(run.updated_at), run.snapshot,
-    )  # fmt: skip
-    return _named(_RUN_NAMES, row)
+def _new_run(run: StoredRun) -> Mapping[str, Any]:
+    return {
+        "id": run.id, "agent": run.agent, "principal_id": run.principal_id, "status": run.status.value,
+        "parent": run.parent, "owner": run.owner, "fence": run.fence,
+        "lease_until": maybe_microseconds(run.lease_until), "created_at": microseconds(run.created_at),
+        "updated_at": microseconds(run.updated_at), "snapshot": run.snapshot,
+    }  # fmt: skip
+
+
+def _changed_run(run: StoredRun) -> Mapping[str, Any]:
+    return {
+        "id": run.id, "status": run.status.value, "owner": run.owner,
+        "lease_until": maybe_microseconds(run.lease_until), "updated_at": microseconds(run.updated_at),
+    }  # fmt: skip
 
 
 def _named(names: Sequence[str], row: Sequence[Any]) -> Mapping[str, Any]:
