@@ -1,9 +1,11 @@
 """The `read_file` tool that docs/tools.md shows gives out nothing from outside its folder, through the gate."""
 
+import contextlib
+import itertools
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -146,14 +148,16 @@ def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(shown: dict[str, A
             link.symlink_to(elsewhere)
             link.unlink()
 
+    def looks() -> Iterator[bytes]:
+        for _ in range(1_000_000):  # how many come to nothing depends on who gets the processor
+            with contextlib.suppress(OSError):
+                yield opened.read("swap/secret.txt")
+
     swapping = threading.Thread(target=swap)
     swapping.start()
     try:
-        for _ in range(3_000):
-            try:
-                assert opened.read("swap/secret.txt") == b"harmless"
-            except OSError:
-                continue
+        seen = set(itertools.islice(looks(), 500))
     finally:
         done.set()
         swapping.join()
+    assert seen == {b"harmless"}
