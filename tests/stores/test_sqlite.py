@@ -21,7 +21,7 @@ import pytest
 
 from placet.errors import ConfigurationError, StoreError, StoreVersionError
 from placet.stores.sqlite import SqliteStore
-from placet.stores.sqlite_writer import AT_ONCE, CHECKPOINT_AFTER, SqliteWriter
+from placet.stores.sqlite_writer import AT_ONCE, SqliteWriter
 from placet.testing.store_samples import (
     NOW,
     a_claim,
@@ -277,7 +277,7 @@ class Syncs:
         self.may_end.set()
         self.kept: tuple[bytes, bytes] = (b"", b"")
         self.error: OSError | None = None
-        monkeypatch.setattr("placet.stores.sqlite_connection._sync", self.sync)
+        monkeypatch.setattr("placet.stores.sqlite_wal._sync", self.sync)
 
     def sync(self, file: int) -> None:
         self.threads.append(threading.get_ident())
@@ -451,18 +451,6 @@ async def test_one_who_gives_up_waiting_takes_nobody_with_him(store: SqliteStore
     await asyncio.gather(appends[0], appends[2])
 
     assert [entry.decision for entry in await entries_of(store)] == ["0", "1", "2"]
-
-
-async def test_the_wal_is_written_back_by_the_thread_and_does_not_grow(store: SqliteStore, path: Path) -> None:
-    trace = Trace(store)
-    for _ in range(4 * CHECKPOINT_AFTER):
-        await store.append(an_entry())
-    await store.claim(a_claim(intent=INTENT))
-
-    checkpoints = trace.threads("PRAGMA wal_checkpoint(PASSIVE)")
-    assert checkpoints
-    assert threading.get_ident() not in checkpoints
-    assert path.with_name("placet.db-wal").stat().st_size < 3 * CHECKPOINT_AFTER * 4 * 4096
 
 
 async def test_closing_leaves_one_file(store: SqliteStore, path: Path) -> None:

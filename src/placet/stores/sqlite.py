@@ -2,8 +2,8 @@
 
 The file must lie on a local disk: over a network file system neither its locks nor its
 shared memory hold. What a verb promises at a killed process it keeps always; what it
-promises at a power cut (claims with an intent, suspended and closed runs, decisions) it
-keeps by a sync on the writer thread, never on the thread of the event loop.
+promises at a power cut (claims with an intent, suspended runs, decisions) it keeps by a sync
+on the writer thread, never on the thread of the event loop; `sqlite_writer` says why that holds.
 """
 
 import asyncio

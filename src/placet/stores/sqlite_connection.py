@@ -19,9 +19,6 @@ PATIENCE = 10.0
 _OURS: Final = 0x706C6374
 """`application_id` of a placet store: "plct"."""
 
-_sync: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)
-"""What SQLite syncs with where there is such a call, and what there is everywhere."""
-
 T = TypeVar("T")
 
 
@@ -49,41 +46,6 @@ def connect(path: Path, *, patience: float = 0.0, writes: bool = False) -> sqlit
         connection.close()
         raise
     return connection
-
-
-class JournalFile:
-    """The WAL of an open connection, as a file that can be synced beside it.
-
-    Nothing of SQLite's is locked in this file, so opening and closing it lets go of no lock.
-
-    Args:
-        connection: It has read something, so its WAL is there; and it stays there as long as the
-            connection is open.
-
-    Raises:
-        sqlite3.Error: The connection cannot say where its file lies.
-        OSError: The WAL cannot be opened.
-    """
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        connection.text_factory = os.fsdecode  # a path need not be UTF-8
-        try:
-            _, _, path = connection.execute("PRAGMA database_list").fetchone()
-        finally:
-            connection.text_factory = str
-        self._file = os.open(f"{path}-wal", os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
-
-    def sync(self) -> None:
-        """Return when all that was committed is on the disk, as SQLite itself syncs it. Blocks its thread.
-
-        Raises:
-            OSError: The disk has refused; whether it is there is not known.
-        """
-        _sync(self._file)
-
-    def close(self) -> None:
-        """Close the file, not the connection."""
-        os.close(self._file)
 
 
 def is_busy(error: sqlite3.Error) -> bool:

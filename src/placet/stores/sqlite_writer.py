@@ -3,12 +3,26 @@
 What was asked for in one tick of the event loop is one batch, in order, and one transaction; a very
 large one is cut. It is committed on the loop's own thread, when nobody is in the way: WAL with `synchronous=NORMAL`
 syncs nothing then. What must survive a power cut is answered when the writer thread has synced
-the WAL after that commit, and many such verbs share one sync; the loop goes on committing
-meanwhile. That is what `synchronous=FULL` does, but for one thing: other connections see the
-commit a moment before it is durable, and whatever they then commit durably syncs it too.
+the WAL after that commit, and many such verbs share one sync; the loop goes on committing meanwhile.
 
 A batch for which somebody is in the way, or that takes long, is committed by the thread. As long
 as one is with the thread, all later ones follow it there, so nothing overtakes.
+
+**Why that is as durable as `synchronous=FULL`.** In WAL mode FULL does one thing that NORMAL does not: it syncs the WAL
+after the last frame of a commit (https://www.sqlite.org/pragma.html#pragma_synchronous; `sqlite3WalFrames`). Here the
+thread does, by the same call on the same file, before the answer. What a synced frame rests on, NORMAL syncs as FULL
+does:
+
+- The WAL's entry in its directory: the first sync of each connection that may make the WAL syncs the directory, too
+  (`unixSync`), and that is at the latest the sync of the header, before there is a frame.
+- A WAL that is begun anew: its header has a new salt, by which no old frame counts, and is synced before the first
+  frame (`sqlite3WalFrames`; SQLite's ticket ff5be73dee). A power cut leaves the old WAL or the new one.
+- The file: a checkpoint syncs the WAL before it copies the first frame, and the file before it says that all are
+  copied; only then is the WAL begun anew, or removed by whoever closes last (`walCheckpoint`). So a commit that is
+  overtaken by a checkpoint before it is synced here is on the disk in the file.
+
+What is different: other connections see a commit a moment before it is durable, and whatever they then commit durably
+syncs it, too. And a commit whose sync fails stands; `WalFile.doubt` says what follows.
 """
 
 import asyncio
@@ -17,24 +31,22 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from enum import Enum
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from placet.errors import PlacetError, StoreError
 from placet.stores.chain import Chain
 from placet.stores.sqlite_audit import find_frontier
-from placet.stores.sqlite_connection import PATIENCE, JournalFile, connect, patiently
+from placet.stores.sqlite_connection import PATIENCE, connect, patiently
 from placet.stores.sqlite_transaction import Transaction
+from placet.stores.sqlite_wal import Checkpointer, WalFile
 from placet.values.audit import AuditEntry
 
 AT_ONCE: Final = 128
 """Verbs and records in one commit on the loop's thread, which holds it for some milliseconds at most."""
 
 CHECKPOINT_AFTER: Final = 300
-"""Commits after which the thread checkpoints: about 1,000 pages of the WAL."""
-
-_CHECKPOINTED: Final = "UPDATE mark SET value = value + 1 WHERE name = 'checkpoints'"
+"""Commits after which the WAL is written back: about 1,500 pages of it, one call after another."""
 
 _log = logging.getLogger("placet")
 
@@ -85,7 +97,7 @@ Item: TypeAlias = AuditEntry | Verb | Queued
 """What a batch holds: a queued record, an awaited verb, or queued work of another kind."""
 
 
-class _Batch:
+class Batch:
     """What the thread is given: to commit and, if anything in it is durable, to sync; or to sync alone."""
 
     __slots__ = ("durable", "is_committed", "items", "loop")
@@ -97,11 +109,6 @@ class _Batch:
         self.loop = loop
         self.durable = durable
         self.is_committed = is_committed
-
-
-class _Job(Enum):
-    CHECKPOINT = "checkpoint"
-    STOP = "stop"
 
 
 class SqliteWriter:
@@ -127,10 +134,10 @@ class SqliteWriter:
         self._cursor = self._connection.cursor()
         self._transaction = Transaction(self._cursor, chain, find_frontier(self._connection.execute))
         self._connection.execute("PRAGMA busy_timeout=0")
-        self._journal = JournalFile(self._connection)
-        self._beside = connect(path, writes=True)
         self._lock = threading.Lock()
-        self._jobs: queue.SimpleQueue[_Batch | _Job] = queue.SimpleQueue()
+        self._wal = WalFile(self._connection, self._lock)
+        self._checkpointer = Checkpointer(path, self._connection, self._lock, self._wal)
+        self._jobs: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="placet-sqlite", daemon=True)
         self._pending: list[Item] = []
         # The first commit syncs the header of a new WAL, even under `synchronous=NORMAL`.
@@ -197,7 +204,7 @@ class SqliteWriter:
         try:
             await self.submit(None)
         finally:
-            self._jobs.put(_Job.STOP)
+            self._jobs.put(None)
             await asyncio.to_thread(self._thread.join)
 
     def _flush(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -227,10 +234,7 @@ class SqliteWriter:
                 else:
                     item.resolve()
         if durable:
-            self._jobs.put(_Batch(durable, loop, durable=True, is_committed=True))
-        if self._commits >= CHECKPOINT_AFTER:
-            self._commits = 0
-            self._jobs.put(_Job.CHECKPOINT)
+            self._jobs.put(Batch(durable, loop, durable=True, is_committed=True))
 
     def _cut(self, items: list[Item], loop: asyncio.AbstractEventLoop) -> list[Item]:
         """Return what comes first, up to a verb: what was queued stays with its verb. The rest waits for its turn."""
@@ -246,9 +250,9 @@ class SqliteWriter:
         self._for_thread = False
         self._handed += 1
         durable = any(isinstance(item, Verb) and item.durable for item in items)
-        self._jobs.put(_Batch(items, loop, durable=durable, is_committed=False))
+        self._jobs.put(Batch(items, loop, durable=durable, is_committed=False))
 
-    def _deliver(self, batches: Sequence[_Batch]) -> None:
+    def _deliver(self, batches: Sequence[Batch]) -> None:
         for batch in batches:
             if not batch.is_committed:
                 self._handed -= 1
@@ -286,6 +290,9 @@ class SqliteWriter:
                 self._cursor.execute("ROLLBACK")
             raise
         self._commits += 1
+        if self._commits == CHECKPOINT_AFTER:
+            self._commits = 0
+            self._checkpointer.write_back()
 
     # ── on the writer thread ──────────────────────────────────────────────────────────
 
@@ -293,7 +300,7 @@ class SqliteWriter:
         working = True
         while working:
             jobs = self._wait()
-            batches = [job for job in jobs if isinstance(job, _Batch)]
+            batches = [job for job in jobs if job is not None]
             waiting = [batch for batch in batches if not batch.is_committed]
             if waiting:
                 with self._lock:
@@ -302,24 +309,22 @@ class SqliteWriter:
                 self._sync(batches)
             if batches:
                 self._report(batches)
-            working = _Job.STOP not in jobs
-            if not working or _Job.CHECKPOINT in jobs or self._commits >= CHECKPOINT_AFTER:
-                self._checkpoint()
-        self._journal.close()
-        self._beside.close()
+            working = None not in jobs
+        self._checkpointer.close()
+        self._wal.close()
         self._connection.close()
 
-    def _wait(self) -> Sequence[_Batch | _Job]:
+    def _wait(self) -> Sequence[Batch | None]:
         jobs = [self._jobs.get()]
         while not self._jobs.empty():
             jobs.append(self._jobs.get())
         return jobs
 
-    def _sync(self, batches: Sequence[_Batch]) -> None:
+    def _sync(self, batches: Sequence[Batch]) -> None:
         """Sync what is committed. A verb whose commit may not survive a power cut is told so."""
         try:
-            self._journal.sync()
-        except OSError as error:
+            self._wal.sync()
+        except (OSError, sqlite3.Error) as error:
             message = f"the store {str(self._path)!r} could not be synced, it is not known what is kept: {error}"
             _log.error("%s", message)
             for batch in batches:
@@ -328,7 +333,7 @@ class SqliteWriter:
                         item.error = StoreError(message)
                         item.error.__cause__ = error
 
-    def _commit_together(self, batches: Sequence[_Batch]) -> None:
+    def _commit_together(self, batches: Sequence[Batch]) -> None:
         items = [item for batch in batches for item in batch.items]
         if not self._begin(items):
             return
@@ -384,7 +389,7 @@ class SqliteWriter:
                 item.error = StoreError(message)
                 item.error.__cause__ = error
 
-    def _report(self, batches: Sequence[_Batch]) -> None:
+    def _report(self, batches: Sequence[Batch]) -> None:
         for loop in dict.fromkeys(batch.loop for batch in batches):
             theirs = [batch for batch in batches if batch.loop is loop]
             try:
@@ -392,18 +397,3 @@ class SqliteWriter:
             except RuntimeError:
                 # Their loop is closed: nobody waits any more.
                 self._deliver(theirs)
-
-    def _checkpoint(self) -> None:
-        """Write the WAL back into the file: most of it beside the writers, the rest alone.
-
-        Whoever writes first after that syncs the WAL's new header, even under
-        `synchronous=NORMAL`; so this thread does, and the loop's never.
-        """
-        self._commits = 0
-        try:
-            self._beside.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-            with self._lock:
-                self._cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-                patiently(lambda: self._cursor.execute(_CHECKPOINTED))
-        except sqlite3.Error as error:
-            _log.warning("the WAL of %r could not be written back, it is tried again: %s", str(self._path), error)
