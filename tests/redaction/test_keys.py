@@ -12,7 +12,8 @@ access_token X-Auth-Token refreshtoken authorization Authorization proxy-authori
 api_key apiKey APIKey API_KEY apikey x-api-key private_key privateKey PRIVATEKEY access_key AWS_SECRET_ACCESS_KEY
 signingKey account_key session_id sessionId credentials pin PIN pin_code pinCode PINCode pincode card.pin cvv CVV2
 cvc otp totp passphrase seed_phrase recovery_codes security_code bearer jwt psk auth senha senhaAtual parola
-pass_word 2fa_secret
+pass_word 2fa_secret parolă parolaNouă contraseña CONTRASEÑA passwort cheie_privată chave-privada X-Amz-Signature sig
+2fa_code smsCode seed_words security_answer hmac_key PHPSESSID palavra-passe puk
 """
 SECRET = SECRET_NAMES.split()
 
@@ -21,7 +22,7 @@ tokens_used tokensUsed token_count tokenCount max_token_limit token_type tokenEx
 password_required passwordChangedAt pinned pinning pinterest shipping opinion secretary secretariat compass
 passenger boarding_pass_count author authority authorised authentication_method authorId keyboard monkey key keys
 order_key idempotency_key primary_key code postcode session cookbook address note status name description promo_code
-amount pageSize
+amount pageSize design signal signature session_code answer seed sms
 """
 OPEN = OPEN_NAMES.split()
 

@@ -26,7 +26,12 @@ ALL = Redactor(frozenset({"note", "a.b"}), personal=frozenset(KINDS))
         ({"tokens": ["abc"], "x": {"tokens": {"input": 5}}}, {"tokens": "[redacted]", "x": {"tokens": {"input": 5}}}),
         ({"token": None, "password": True}, {"token": None, "password": True}),
         ({"name": "Authorization", "value": "x"}, {"name": "Authorization", "value": "[redacted]"}),
+        ({"Name": "X-Api-Key", "Val": "x"}, {"Name": "X-Api-Key", "Val": "[redacted]"}),
+        ({"field": "password", "value": {"a": "x"}}, {"field": "password", "value": "[redacted]"}),
         ({"name": "Title", "value": "x"}, {"name": "Title", "value": "x"}),
+        ([["Host", "x"], ["X-Api-Key", "y"]], [["Host", "x"], ["X-Api-Key", "[redacted]"]]),
+        (["token", 5], ["token", 5]),
+        (["token", "a", "b"], ["token", "a", "b"]),
         ({"error": "db password=hunter2"}, {"error": "db password=[redacted]"}),
         ({"body": '{"pin": "99", "n": 1}'}, {"body": '{"pin":"[redacted]","n":1}'}),
         ({"ghp_0123456789abcdefghij": 1}, {"[redacted]": 1}),
@@ -61,6 +66,11 @@ def test_a_letter_in_disguise_hides_no_name_from_the_first_glance() -> None:
     assert PLAIN.json_text('{"p\\u0061ssword":"x"}') == '{"password":"[redacted]"}'
 
 
+@pytest.mark.parametrize("value", [["token", "hunter2"], {"Header": "token", "VALUE": "hunter2"}])
+def test_what_goes_of_a_pair_is_known_where_it_is_quoted(value: Json) -> None:
+    assert PLAIN.secrets_in(value) == {"hunter2"}
+
+
 def test_a_value_is_copied_and_not_changed() -> None:
     value: Json = {"args": {"api_key": "sk-TEST-123", "items": [1]}}
     copy = PLAIN.value(value)
@@ -91,6 +101,12 @@ def test_without_patterns_only_what_is_declared_goes() -> None:
         ('{"note": "x", "ok": tru', '{"note": "[redacted]", "ok": tru'),
         ('{"s":"{\\"note\\":\\"x\\"}"}', '{"s":"{\\"note\\":\\"[redacted]\\"}"}'),
         ("note: hunter2", "note: [redacted]"),
+        ('{"note":"x","note":null}', '{"note":"[redacted]"}'),
+        ('{"a":{"note":"x"},"a":1}', '{"a":[{"note":"[redacted]"},1]}'),
+        ('{"s":"pin=1234","s":"y"}', '{"s":["pin=[redacted]","y"]}'),
+        ('{"n":1,"n":2}', '{"n":1,"n":2}'),
+        ('[{"name":"note","value":"x"},["note","y"]]', '[{"name":"note","value":"[redacted]"},["note","[redacted]"]]'),
+        ("[('note', 'a b')]", "[('note', '[redacted]')]"),
     ],
 )
 def test_json_texts_are_redacted_whole_or_cut(text: str, redacted: str) -> None:

@@ -38,6 +38,15 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
         ("https://x.example/?page=2&token=abc", "https://x.example/?page=2&token=[redacted]"),
         ("<user><Password>hunter2</Password></user>", "<user><Password>[redacted]</Password></user>"),
         ("the PIN is 1234, call", "the PIN is [redacted] call"),
+        ("token -> 'a b', x", "token -> '[redacted]', x"),
+        ("password\u00a0=\u00a0hunter2", "password\u00a0=\u00a0[redacted]"),
+        ('{"token"      :\n\n  "a b", "n": 1', '{"token"      :\n\n  "[redacted]", "n": 1'),
+        ("password: |\n  hunter2\n  hunter3\nuser: bob", "password: [redacted]\nuser: bob"),
+        ("password=b'a b', x", "password=b'[redacted]', x"),
+        ("[('Host', 'x'), ('X-Api-Key', 'a b')]", "[('Host', 'x'), ('X-Api-Key', '[redacted]')]"),
+        ("(b'x-api-key', b'a b'), (", "(b'x-api-key', b'[redacted]'), ("),
+        ("Header(name='token', value='a b')", "Header(name='token', value='[redacted]')"),
+        ("{'name': 'token', 'value': 'a b'}", "{'name': 'token', 'value': '[redacted]'}"),
         ("a senha é abc123", "a senha é [redacted]"),
         ("parola este abc123", "parola este [redacted]"),
         ("sent Bearer abcdef123", "sent Bearer [redacted]"),
@@ -80,6 +89,9 @@ def test_a_secret_in_a_text_is_hidden_to_its_end(text: str, hidden: str) -> None
         "order: 8842, status: shipped, key: orders/8842, code: 12",
         "2026-11-14T10:30:00 request 550e8400-e29b-41d4-a716-446655440000",
         "city not found: Oslp",
+        "use password, token or both",
+        "missing fields 'password', name",
+        "('order', 'value')",
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
@@ -92,6 +104,7 @@ PLACES = [
     "Cookie: a={}; b={}", "Authorization: Token {}", "--client-secret {} -v", "-u bob:{} x", "<token>{}</token>",
     "my PIN is {}.", "sk-{}", "ghp_{}", "ghp_{}{}", "eyJ{}.{}.{}",
     "-----BEGIN PRIVATE KEY-----\n{}\n{}\n-----END PRIVATE KEY-----", "passphrase: a {} b", '\\"senha\\": \\"{}\\"',
+    "[('pwd', '{}')]", "{{'name': 'pwd', 'value': '{}'}}", "pwd -> {}", "pwd: |\n  {}\n", "pwd=b'{} {}'",
     "pwd:={}", "token => {}", "[password={}]", "(secret='{}')", "credentials: [1, '{}', {{'a': '{}'}}] x", "xoxb-{}",
 ]  # fmt: skip
 NOISE = st.text(alphabet="ab =:'\"\\,;{}[]()<>@/&?-_.\n\té", max_size=12)
@@ -127,7 +140,7 @@ def test_a_text_that_the_fast_engine_cannot_read_is_looked_at_closely() -> None:
     [
         "sk-", "-eyJ", "://", "://a:b", "://x@", "a@", 'password="', "password: [", '"password": {', '\\"', "\\",
         "bearer ", "-----BEGIN ", "-----BEGIN PRIVATE KEY", "<a ", "<password>", "--password ", "a b ",
-        "password is a ", "1:AA", "{", "a]=", "-u a:",
+        "password is a ", "1:AA", "{", "a]=", "-u a:", "'a', ", "a, value", "a: |\n  ", "a -> ", "password  ", "'pin' ",
     ],
 )  # fmt: skip
 def test_no_text_makes_the_finders_slow(piece: str) -> None:

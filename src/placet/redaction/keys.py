@@ -17,15 +17,17 @@ _LONGEST: Final = 200
 _WORD_LIST: Final = """
     password passwords passwd pwd passcode passphrase passkey secret secrets token authorization authorisation
     cookie cookies credential credentials pin pincode cvv cvc otp totp apikey bearer jwt psk mnemonic
-    senha senhas segredo parola
+    senha senhas segredo parola parolă passwort contraseña contrasena pswd puk sessid phpsessid sig
 """
 _WORDS: Final = frozenset(_WORD_LIST.split())
-"""English, and what people here call a password: `senha`, `parola`."""
+"""English, and what people elsewhere call a password: `senha`, `parolă`, `contraseña`."""
 
 _PAIR_LIST: Final = """
     api+key access+key private+key signing+key encryption+key decryption+key master+key account+key shared+key
     storage+key session+key session+id ssh+key auth+key auth+code access+code security+code verification+code
     recovery+code recovery+codes backup+code backup+codes recovery+phrase seed+phrase pass+phrase pass+word
+    seed+words wallet+seed hmac+key amz+signature mfa+code sms+code fa+code oauth+code code+verifier security+answer
+    auth+header palavra+passe chave+privada chave+api cheie+privata cheie+privată cheie+api
 """
 _PAIRS: Final = frozenset(tuple(pair.split("+")) for pair in _PAIR_LIST.split())
 """Two words in a row that name a secret where neither does alone."""
@@ -59,7 +61,7 @@ def secrecy(name: str) -> Secrecy:
 
 
 def _judge(name: str) -> Secrecy:
-    words = [part.lower() for part in _PARTS.findall(name)]
+    words = [part.lower() for part in _PARTS.findall(name.lower() if name.isupper() else name)]
     if not words:
         return Secrecy.OPEN
     last = words[-1]
@@ -81,12 +83,14 @@ def _is_secret(word: str) -> bool:
 
 _LONG_NAMES: Final = (
     r"passw|passp|passc|passk|pwd|secret|token|authori[sz]ation|cookie|credential|pincode|cvv|cvc|totp|api[^a-z0-9]*key"
-    r"|bearer|jwt|psk|mnemonic|senha|segredo|parola|pass[^a-z0-9]+(?:phrase|word)"
-    r"|(?:access|private|signing|encryption|decryption|master|account|shared|storage|session|ssh|auth)[^a-z0-9]*key"
-    r"|session[^a-z0-9]*id|(?:auth|access|security|verification|recovery|backup)[^a-z0-9]*code"
+    r"|bearer|jwt|psk|mnemonic|senha|segredo|parol(?:[aă]|\\u0103)|contrase(?:[ñn]|\\u00f1)|pswd|sessid|pass[^a-z0-9]+(?:phrase|word)"
+    r"|seed[^a-z0-9]*words|wallet[^a-z0-9]*seed|amz[^a-z0-9]*signature|code[^a-z0-9]*verifier|security[^a-z0-9]*answer"
+    r"|auth[^a-z0-9]*header|palavra[^a-z0-9]*passe|chave[^a-z0-9]*(?:privada|api)|cheie[^a-z0-9]*(?:privat(?:[aă]|\\u0103)|api)"
+    r"|(?:access|private|signing|encryption|decryption|master|account|shared|storage|session|ssh|auth|hmac)[^a-z0-9]*key"
+    r"|session[^a-z0-9]*id|(?:auth|access|security|verification|recovery|backup|mfa|sms|fa|oauth)[^a-z0-9]*code"
     r"|(?:recovery|seed)[^a-z0-9]*phrase"
 )
-_SHORT_NAMES: Final = "pin|otp|pass|auth"
+_SHORT_NAMES: Final = "pin|otp|pass|auth|puk|sig"
 
 NAMES_TO_LOOK_FOR: Final = rf"(?i:{_LONG_NAMES})|(?i:{_SHORT_NAMES})(?:[^a-z]|$)"
 """For the prefilter, in Rust's syntax: matches every text in which the name of a secret stands."""

@@ -16,7 +16,8 @@ REDACTED: Final = "[redacted]"
 """What stands for what was taken out."""
 
 may_name_secret: Final = prefilter(
-    rf"(?i:{LOOSE_NAMES})[\w.\-]*(?: \w[\w\-]*)?(?:\]|%5D)?\\*[\"'`]?\]?\s{{0,4}}[:=]|--?[\w\-]*(?i:{LOOSE_NAMES})"
+    rf"(?i:{LOOSE_NAMES})[\w.\-]*(?: \w[\w\-]*)?(?:\]|%5D)?\\*[\"'`]?\]?\s{{0,16}}(?:[:=,]|->|→)"
+    rf"|--?[\w\-]*(?i:{LOOSE_NAMES})"
 )
 """Whether a text may hold the name of a secret with a value after it."""
 _may_tell: Final = prefilter(
@@ -26,8 +27,11 @@ _may_tell: Final = prefilter(
 _NAMED: Final = re.compile(
     r"(?<![\w.\-])(?:"
     r"--?(?P<flag>[^\W\d][\w\-]*+)(?:=|\s{1,4})"
-    r"|(?P<quote>\\*[\"'`])?(?P<name>\w[\w.\-]*+(?:\ \w[\w\-]*+)?)(?:\]|%5D)?"
-    r"(?(quote)\\*[\"'`])\]?\s{0,4}(?:=>|:=|==?|::?)[ \t]{0,8}"
+    r"|(?P<quote>b?\\*[\"'`])?(?P<name>\w[\w.\-]*+(?:\ \w[\w\-]*+)?)(?:\]|%5D)?"
+    r"(?(quote)\\*[\"'`])\]?\s{0,16}(?:=>|:=|==?|::?|->|→"
+    r"|,\s{0,4}\\*[\"'`]?(?:value|val|content)\\*[\"'`]?\s{0,4}[:=]"  # name='token', value='…'
+    r"|(?(quote)(?<=[\"'`]),(?=\s{0,4}b?\\*[\"'`])|(?!)))"  # ('token', '…')
+    r"(?(quote)\s{0,16}|[^\S\r\n]{0,8})"
     r")",
     re.IGNORECASE,
 )
@@ -45,7 +49,9 @@ _HARMLESS: Final = re.compile(
 )
 _NOTHING: Final = re.compile(r"(?:None|null|true|false|True|False)(?![^\s,;)}\]])")
 _JSON_NUMBER: Final = re.compile(r"-?\d[\d.eE+-]*(?=[\s,}\]]|\Z)")
-_OPENING_QUOTE: Final = re.compile(r"(\\*)([\"'`])")
+_BLOCK: Final = re.compile(r"[|>][+\-\d]{0,2}[^\S\n]*(?:\n[^\S\n]+[^\n]*)+")
+"""A text of several lines, as YAML writes it."""
+_OPENING_QUOTE: Final = re.compile(r"[bBrRuUfF]{0,2}(\\*)([\"'`])")
 _BLANK_FREE: Final = re.compile(r"(?:(?:bearer|basic|token|digest|negotiate)[ \t]+)?\S+", re.IGNORECASE)
 _LINE: Final = re.compile(r"[^\r\n]*")
 _REST_OF_WORD: Final = re.compile(r"[^\s,;)}\]&>]*")
@@ -99,7 +105,7 @@ def _hidden(text: str, start: int, end: int) -> str:
     if start == end:
         return ""
     opening = _OPENING_QUOTE.match(text, start)
-    return f"{opening[0]}{REDACTED}{opening[0]}" if opening else REDACTED
+    return f"{opening[0]}{REDACTED}{opening[1]}{opening[2]}" if opening else REDACTED
 
 
 def _end_of_value(text: str, start: int, *, quoted: bool, line: bool) -> int:
@@ -109,6 +115,9 @@ def _end_of_value(text: str, start: int, *, quoted: bool, line: bool) -> int:
     opening = _OPENING_QUOTE.match(text, start)
     if opening:
         return _end_of_quoted(text, opening)
+    block = _BLOCK.match(text, start)
+    if block:
+        return block.end()
     if text[start : start + 1] in ("[", "{", "("):
         return _end_of_bracketed(text, start)
     if quoted:

@@ -93,7 +93,7 @@ class Redactor:
         else:
             return text
         try:
-            value = json.loads(text)
+            value = json.loads(text, object_pairs_hook=_object)
         except (ValueError, RecursionError):
             return self._hide(text)
         redacted = rules.copy(value)
@@ -158,6 +158,17 @@ class Redactor:
 
     def _judge_declared(self, name: str) -> Secrecy:
         return Secrecy.SECRET if name.lower().rpartition(".")[2] in self._leaves else Secrecy.OPEN
+
+
+def _object(pairs: "list[tuple[str, Json]]") -> dict[str, Json]:
+    """Return an object that was read; where a name stands in it more than once, with a list of all its values."""
+    read = dict(pairs)
+    if len(read) == len(pairs):
+        return read
+    every: dict[str, list[Json]] = {}
+    for name, value in pairs:
+        every.setdefault(name, []).append(value)
+    return {name: values if len(values) > 1 else values[0] for name, values in every.items()}
 
 
 def hide_known(text: str, known: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ A walk goes by its rules alone. Where a look at the whole text has shown that it
 secret, the rules without patterns do, and cost a fraction.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
@@ -19,6 +20,11 @@ _SHORTEST: Final = 5
 """No text shorter than `pin=1` holds both a secret and what tells that it is one."""
 _FIELDS_OF_PAIR: Final = 8
 """An object with more fields is no pair of a name and its value."""
+_NAMING: Final = frozenset({"name", "key", "header", "field", "param", "parameter", "variable"})
+"""Fields that hold the name of a pair, in lower case."""
+_NAME: Final = re.compile(r"[\w.\-]+")
+_VALUED: Final = frozenset({"value", "val", "content"})
+"""Fields that hold its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,7 @@ class Rules:
         if isinstance(value, (dict, Mapping)):  # a dict first: to ask an abstract class costs
             return self._mapping(value, path, depth) if depth < _DEPTH else REDACTED
         if isinstance(value, (list, tuple)):
-            return [self.copy(item, path, depth + 1) for item in value] if depth < _DEPTH else REDACTED
+            return self._list(value, path, depth) if depth < _DEPTH else REDACTED
         return f"[{type(value).__name__}]"
 
     def taken(self, value: Json, path: tuple[str, ...] = (), depth: int = 0) -> Iterator[str]:
@@ -62,11 +68,13 @@ class Rules:
             for key, item in value.items():
                 name = str(key)
                 below = self._below(path, name)
-                if self._goes(name, item, below) or (paired and name in ("value", "content")):
+                if self._goes(name, item, below) or (paired and name.lower() in _VALUED):
                     yield from _leaves(item, depth + 1)
                 else:
                     yield from self.taken(item, below, depth + 1)
         elif isinstance(value, list | tuple):
+            if self._is_listed_pair(value):
+                yield from _leaves(value[1], depth + 1)
             for item in value:
                 yield from self.taken(item, path, depth + 1)
 
@@ -77,13 +85,18 @@ class Rules:
         for key, value in mapping.items():
             name = str(key)
             below = self._below(path, name)
-            if self._goes(name, value, below) or (paired and name in ("value", "content")):
+            if self._goes(name, value, below) or (paired and name.lower() in _VALUED):
                 copy[name] = None if value is None else REDACTED  # that there was none may be known
             else:
                 if self.secret_names and len(name) >= _SHORTEST:
                     name = self.hide(name)
                 copy[name] = self.copy(value, below, depth + 1)
         return copy
+
+    def _list(self, items: "list[Json] | tuple[Json, ...]", path: tuple[str, ...], depth: int) -> list[Json]:
+        """Return the redacted copy of a list."""
+        copy = [self.copy(item, path, depth + 1) for item in items]
+        return [copy[0], REDACTED] if self._is_listed_pair(items) else copy
 
     def _below(self, path: tuple[str, ...], name: str) -> tuple[str, ...]:
         """Return the path of a field, where anybody will ask for it."""
@@ -106,10 +119,21 @@ class Rules:
 
     def _is_pair(self, mapping: Mapping[str, Json]) -> bool:
         """Whether it is a pair such as `{"name": "Authorization", "value": …}`."""
-        if not self.secret_names or len(mapping) > _FIELDS_OF_PAIR:
+        if len(mapping) > _FIELDS_OF_PAIR:
             return False
-        name = mapping.get("name") or mapping.get("key") or mapping.get("header")
-        return isinstance(name, str) and secrecy(name) is Secrecy.SECRET
+        return any(str(key).lower() in _NAMING and self._names(name) for key, name in mapping.items())
+
+    def _is_listed_pair(self, items: "list[Json] | tuple[Json, ...]") -> bool:
+        """Whether it is a pair such as `["Authorization", …]`, as headers are listed."""
+        if len(items) != 2 or not isinstance(items[1], str):
+            return False
+        return isinstance(items[0], str) and _NAME.fullmatch(items[0]) is not None and self._names(items[0])
+
+    def _names(self, name: Json) -> bool:
+        """Whether a text is the name of what goes."""
+        if not isinstance(name, str):
+            return False
+        return name.lower() in self.names or (self.secret_names and secrecy(name) is Secrecy.SECRET)
 
     def _text(self, text: str, path: tuple[str, ...]) -> str:
         """Return a text without what is in it; its field's name may tell what a number is."""
