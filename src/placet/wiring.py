@@ -43,6 +43,7 @@ from placet.stores.url import open_store_from_url
 from placet.tools.toolset import Toolset
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.call import ToolResult
+from placet.values.decision import Reason
 from placet.values.event import Event
 from placet.values.json import JsonObject
 from placet.values.limits import Budget, duration
@@ -313,6 +314,10 @@ class Agent:
     ) -> Outcome:
         """Take an approver's yes, and return what comes of the run that waited.
 
+        Where another worker owns the run right now, as while another call of the same run goes on, the
+        answer is `Refused` with the reason `effect_running`, and its message says that the yes was taken:
+        that worker goes on with it.
+
         Args:
             approval: The token, or the public id. Neither grants anything by itself.
             by: The authenticated person. Roles of today decide; nobody approves their own call.
@@ -383,7 +388,11 @@ class Agent:
         )
         if isinstance(decided, Refused):
             return decided
-        return await self._go_on(decided.run_id, emit)
+        outcome = await self._go_on(decided.run_id, emit)
+        if isinstance(outcome, Refused) and outcome.reason is Reason.EFFECT_RUNNING:
+            word = "no" if yes is None else "yes"
+            return replace(outcome, message=f"the {word} was taken; another worker owns the run and goes on with it")
+        return outcome
 
     async def _go_on(self, run_id: str, emit: Emit | None) -> Outcome:
         with self._logs.going_on(run_id, emit) as tell:
@@ -407,8 +416,11 @@ class Agent:
         """Return what comes of a run that nobody owns, carried on from its snapshot.
 
         Raises:
+            ConfigurationError: The id is no text.
             StoreError: The store cannot be read.
         """
+        if not isinstance(run_id, str):  # pyright: ignore[reportUnnecessaryIsInstance] - it may come from a form
+            raise ConfigurationError(f"{type(run_id).__name__} is no run; give its id, a text")
         await self.open()
         return await self._go_on(run_id, emit)
 

@@ -1,10 +1,19 @@
+import asyncio
+from typing import Any
+
+import pytest
+
+from placet.errors import ConfigurationError
 from placet.models.scripted import ScriptedModel
 from placet.runtime.observations import refusal_text, rejection_text
 from placet.testing import FrozenClock
+from placet.tools.context import Context
+from placet.tools.tool import tool
+from placet.values.approval import Approval
 from placet.values.decision import Reason
-from placet.values.outcome import Answer, Waiting
+from placet.values.outcome import Answer, Refused, Waiting
 from placet.wiring import Agent
-from tests.runtime.conftest import BOSS, CLERK, MakeAgent
+from tests.runtime.conftest import BOSS, CLERK, MakeAgent, Office
 from tests.runtime.doors import results_of
 
 
@@ -62,3 +71,39 @@ async def test_a_model_reads_english_whatever_the_person_speaks(make_agent: Make
     assert isinstance(expired, Answer)
     assert results_of(rejected.history)[0].content == rejection_text(None)
     assert results_of(expired.history)[0].content == refusal_text(Reason.EXPIRED)
+
+
+async def test_a_yes_given_while_another_call_of_the_run_goes_on_is_taken_and_it_is_said_so(
+    make_agent: MakeAgent, office: Office
+) -> None:
+    begun, let_go = asyncio.Event(), asyncio.Event()
+
+    @tool(effect="write", roles={"support"}, approval=Approval.always(approvers={"finance"}))
+    async def wire(context: Context[Office], amount: int) -> str:
+        """Wire money."""
+        begun.set()
+        await let_go.wait()
+        context.deps.done.append(("wire", amount))
+        return "wired"
+
+    agent = make_agent(
+        ScriptedModel().calls_all([("wire", {"amount": 1}), ("wire", {"amount": 2})]).says("ok"), tools=[wire]
+    )
+    first, second = (await ask(agent)).approvals
+    going_on = asyncio.create_task(agent.approve(first.token, by=BOSS))
+    await begun.wait()
+
+    told = await agent.approve(second.token, by=BOSS)
+    let_go.set()
+
+    assert isinstance(told, Refused)
+    assert (told.reason, told.run_id) == (Reason.EFFECT_RUNNING, (await going_on).run_id)
+    assert told.message.startswith("the yes was taken")
+    assert isinstance(await going_on, Answer)
+    assert office.done == [("wire", 1), ("wire", 2)]
+
+
+@pytest.mark.parametrize("run_id", [{}, None, 5, b"run_1"])
+async def test_what_is_no_run_is_refused_in_words(make_agent: MakeAgent, run_id: Any) -> None:
+    with pytest.raises(ConfigurationError, match="is no run; give its id"):
+        await make_agent().resume(run_id)
