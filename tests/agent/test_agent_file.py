@@ -102,6 +102,8 @@ def test_a_file_of_any_editor_is_read(start: str, ending: str) -> None:
         ("name: ../orders", "agent name '../orders'"),
         ("settings: [x]", "'settings' must be keys with values"),
         ("- tools", "must be keys with values"),
+        ("[]", "must be keys with values"),
+        ("false", "must be keys with values"),
         ("tools: [", "no YAML"),
         ("model: !!python/object/apply:os.system ['true']", "no YAML"),
     ],

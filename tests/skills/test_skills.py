@@ -203,6 +203,8 @@ def test_a_write_that_nothing_holds_back_is_found_where_tools_come_together(skil
         ("name: say-hello\ndescription: d\ntools: [x]", "specification"),
         ("name: say-hello\ndescription: d\nmetadata: {a: 1}", "metadata"),
         ("name: [", "YAML"),
+        ("name: say-hello\ndescription: d\ndescription: e", "twice"),
+        ("", "name"),
     ],
 )
 def test_a_skill_md_keeps_to_the_specification(front: str, complaint: str) -> None:

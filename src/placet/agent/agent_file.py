@@ -11,33 +11,18 @@ You help the customers of a small shop …
 """
 
 import math
-import re
 from dataclasses import fields
 from datetime import timedelta
 from typing import Any, Final
 
-import yaml
-
 from placet.agent.definition import AgentDefinition
+from placet.agent.markdown import read_markdown
 from placet.errors import AgentFileError, ConfigurationError
 from placet.values.json import is_array, is_object
 from placet.values.limits import MODEL_TIMEOUT, Budget, duration
 from placet.words.language import LANGUAGES, normalise_language
 
-_FRONT: Final = re.compile(r"\A---[ \t]*\r?\n(.*?\r?\n)?---[ \t]*(?:\r?\n|\Z)(.*)\Z", re.DOTALL)
 _KEYS: Final = frozenset({"name", "description", "tools", "model", "limits", "timeout", "language", "settings"})
-
-
-class _OnceLoader(yaml.SafeLoader):
-    """YAML's safe loader, which takes the last of two equal keys; here none may stand there twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return a mapping."""
-        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        twice = sorted({str(key) for key in keys if keys.count(key) > 1})
-        if twice:
-            raise yaml.constructor.ConstructorError(None, None, f"keys stand there twice: {twice}", node.start_mark)
-        return super().construct_mapping(node, deep)
 
 
 def parse_agent(text: str, *, name: str) -> AgentDefinition:
@@ -50,20 +35,12 @@ def parse_agent(text: str, *, name: str) -> AgentDefinition:
     Raises:
         AgentFileError: It has no front matter, an unknown key, one twice, or a value of the wrong kind.
     """
-    found = _FRONT.match(text.removeprefix("\ufeff"))
-    if not found:
-        raise AgentFileError(f"agent {name!r}: no front matter; begin the file with '---', keys, and '---'")
     try:
-        front: Any = yaml.load(found[1] or "", _OnceLoader) or {}  # noqa: S506 - it is the safe loader, and stricter
-    except yaml.YAMLError as error:
-        raise AgentFileError(f"agent {name!r}: the front matter is no YAML: {error}") from error
-    if not is_object(front):
-        raise AgentFileError(f"agent {name!r}: the front matter must be keys with values")
-    unknown = sorted(str(key) for key in front if key not in _KEYS)
-    if unknown:
-        raise AgentFileError(f"agent {name!r}: unknown keys {unknown}; known are {sorted(_KEYS)}")
-    try:
-        return _definition(front, found[2].strip(), name)
+        front, prompt = read_markdown(text)
+        unknown = sorted(str(key) for key in front if key not in _KEYS)
+        if unknown:
+            raise AgentFileError(f"unknown keys {unknown}; known are {sorted(_KEYS)}")
+        return _definition(front, prompt, name)
     except (ConfigurationError, TypeError) as error:
         raise AgentFileError(f"agent {name!r}: {error}") from error
 

@@ -11,12 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import yaml
-
-from placet.errors import SkillError
+from placet.agent.markdown import read_markdown
+from placet.errors import ConfigurationError, SkillError
 from placet.values.json import is_object
 
-_FRONT: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)(.*)\Z", re.DOTALL)
 _KEYS: Final = frozenset({"name", "description", "license", "compatibility", "metadata", "allowed-tools"})
 _NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _MAX_NAME: Final = 64
@@ -52,15 +50,10 @@ def read_front_matter(text: str, *, folder: str) -> FrontMatter:
     Raises:
         SkillError: It breaks a rule of the specification; the message names it.
     """
-    found = _FRONT.match(text.removeprefix("\ufeff"))
-    if not found:
-        raise SkillError(f"skill {folder!r}: SKILL.md has no front matter; begin it with '---', keys, and '---'")
     try:
-        front: Any = yaml.safe_load(found[1]) or {}
-    except yaml.YAMLError as error:
-        raise SkillError(f"skill {folder!r}: the front matter of SKILL.md is no YAML: {error}") from error
-    if not is_object(front):
-        raise SkillError(f"skill {folder!r}: the front matter of SKILL.md must be keys with values")
+        front, body = read_markdown(text)
+    except ConfigurationError as error:
+        raise SkillError(f"skill {folder!r}: SKILL.md: {error}") from error
     unknown = sorted(str(key) for key in front if key not in _KEYS)
     if unknown:
         raise SkillError(
@@ -72,7 +65,7 @@ def read_front_matter(text: str, *, folder: str) -> FrontMatter:
     _check_text(front, "license", folder, MAX_COMPATIBILITY, required=False)
     _check_text(front, "compatibility", folder, MAX_COMPATIBILITY, required=False)
     _check_metadata(front.get("metadata", {}), folder)
-    return FrontMatter(name, description, found[2].strip(), tuple(_warnings(front, found[2])))
+    return FrontMatter(name, description, body, tuple(_warnings(front, body)))
 
 
 def is_name(name: object) -> bool:
@@ -113,6 +106,6 @@ def _warnings(front: Mapping[str, Any], body: str) -> list[str]:
         warnings.append(
             "SKILL.md has 'allowed-tools', which grants nothing here; remove it, or know that others obey it"
         )
-    if body.count("\n") > MAX_BODY_LINES:
+    if len(body.splitlines()) > MAX_BODY_LINES:
         warnings.append(f"the body of SKILL.md is longer than {MAX_BODY_LINES} lines; agents read all of it")
     return warnings
