@@ -28,23 +28,11 @@ from placet.values.call import ToolCall
 from placet.values.effect import Claim, Claimed, EffectRecord, EffectState, Lease
 from placet.values.message import ToolMessage
 from placet.values.run import RunStatus
+from tests.test_start import FIRST_RUN
 
 CLERK = Principal("s1", roles={"support"})
 KEY = b"k" * 32
 AT_ONCE = 100
-FIRST_RUN = """
-from placet import Agent, AgentDefinition, Principal, tool
-from placet.testing import ScriptedModel
-
-@tool(effect="read", roles={"support"})
-async def check_stock(product: str) -> int:
-    "Return how many units of a product there are."
-    return 42
-
-model = ScriptedModel().calls("check_stock", product="rice").says("We have 42.")
-agent = Agent(AgentDefinition(name="stock"), tools=[check_stock], model=model, store="memory:")
-agent.ask_sync("How much rice?", principal=Principal("s1", roles={"support"}))
-"""
 
 
 @tool(effect="read", roles={"support"})

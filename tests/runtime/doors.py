@@ -44,6 +44,12 @@ def results_of(transcript: Transcript) -> list[ToolResult]:
     return [result for message in transcript if isinstance(message, ToolMessage) for result in message.results]
 
 
+async def digests_kept_by(agent: Agent) -> set[str]:
+    """The digests of arguments that its store has, of what was asked and of what was done."""
+    asked, done = await agent.store.list_approvals(), await agent.store.list_effects()
+    return {request.digest for request in asked} | {effect.digest for effect in done}
+
+
 async def loop(make_agent: MakeAgent, name: str, arguments: Mapping[str, Any], principal: Principal) -> ToolResult:
     agent = make_agent(ScriptedModel().calls_all([(name, dict(arguments))]).says("ok"))
     return last_result(await agent.ask("Please", principal=principal))

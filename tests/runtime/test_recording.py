@@ -17,6 +17,7 @@ from placet.values.call import ToolResult
 from placet.values.effect import Claim, ClaimAnswer, EffectState
 from placet.values.outcome import Answer, Waiting
 from tests.runtime.conftest import BOSS, CLERK, MakeAgent, Office
+from tests.runtime.doors import digests_kept_by
 
 
 class Failing:
@@ -131,8 +132,7 @@ async def test_no_digest_of_arguments_leaves_in_a_record_or_a_report(make_agent:
     assert isinstance(waiting, Waiting)
     await agent.approve(waiting.approvals[0].id, by=BOSS)
 
-    digests = {request.digest for request in await agent.store.list_approvals()}
-    digests |= {effect.digest for effect in await agent.store.list_effects()}
+    digests = await digests_kept_by(agent)
     told = repr([entry async for entry in agent.store.read()]) + repr(heard.entries)
     told += repr(await agent.report(waiting.run_id))
     assert len(digests) == 2

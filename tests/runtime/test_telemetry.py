@@ -21,6 +21,7 @@ from placet.values.outcome import Answer, Waiting
 from placet.values.principal import EVERYONE
 from placet.values.run import Usage
 from tests.runtime.conftest import BOSS, CLERK, MakeAgent
+from tests.runtime.doors import digests_kept_by
 
 
 @pytest.fixture
@@ -337,8 +338,7 @@ async def test_no_digest_of_arguments_stands_in_a_span(traced: MakeAgent, export
     assert isinstance(waiting, Waiting)
     await agent.approve(waiting.approvals[0].token, by=BOSS)
 
-    digests = {request.digest for request in await agent.store.list_approvals()}
-    digests |= {effect.digest for effect in await agent.store.list_effects()}
+    digests = await digests_kept_by(agent)
     text = everything(exported)
     assert len(digests) == 2
     assert not [digest for digest in digests if digest in text]
