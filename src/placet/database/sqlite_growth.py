@@ -14,8 +14,8 @@ little:
   (`pushDownWhereTerms`), and there a bare name may be one for a column.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 MOST_RELATIONS: Final = 500
 """Relations that are read, when the body of each `WITH` stands wherever it is named."""
@@ -66,6 +66,7 @@ _ORDERING: Final = frozenset({_ORDERS, _GROUPS})
 _READING: Final = frozenset({"from", "join"})
 _SOURCES: Final = frozenset({"from", "join", ","})
 _BEFORE_SOURCE: Final = frozenset({"from", "join", ",", "("})
+_QUOTED: Final = frozenset({_STRING, _ODD})
 _UNCERTAIN: Final = frozenset({STRING, ODD})
 _MAYBE_NAMES: Final = frozenset({STRING, ODD, "by", "with", "materialized"})
 _MANY: Final = 10**9
@@ -111,11 +112,11 @@ def measure_growth(words: Sequence[str]) -> Growth:
     """
     words = [*words, "", "", ""]  # each has three after it, and the first has two before it
     kinds = list(map(KINDS.get, words))
-    growth, ahead = _read(words, kinds, {})
+    growth, ahead = _Reader(words, kinds, {}).read()
     for _ in range(_MOST_LOOKS_AHEAD):
         if not ahead:
             return growth
-        growth, later = _read(words, kinds, ahead)
+        growth, later = _Reader(words, kinds, ahead).read()
         if later == ahead:
             return growth
         ahead = later
@@ -146,148 +147,227 @@ def _definitions(words: Sequence[str]) -> frozenset[str]:
     return frozenset([name for index in places if (name := _name_before(words, kinds, index))])
 
 
-def _read(  # noqa: C901, PLR0912, PLR0915 - every query waits for it
-    words: Sequence[str], kinds: Sequence[int | None], ahead: Mapping[str, Part]
-) -> tuple[Growth, Mapping[str, Part]]:
-    """Return what a query comes to, and what is read in it before it is defined: SQLite looks ahead.
+class _Query:
+    """One query, as far as its words have been read.
 
-    One loop over the words, and what a query has come to in local names: that is the quickest.
+    Attributes:
+        name: Which a `WITH` gives it, or an empty one.
+        before: The word before its bracket.
+        known: What each name comes to that it may read.
+        depth: Of brackets in it that hold no query.
+        in_list: Whether its list of columns is being read,
+        is_ordered: or what it is ordered or grouped by.
+        is_grouped: Whether it groups,
+        is_distinct: or is DISTINCT: it is then merged into none.
+        column: Names of the column that is being read,
+        widest: of its widest one,
+        listed: and of all that have ended.
+        bare: Names outside of the list that may be a column's,
+        dotted: and such that are those of a table's.
+        relations: That it reads.
+        states: Its SELECTs, one more for each UNION.
+        source: Names in the widest column of what it reads, as it is merged,
+        pushed: and as it is pushed into.
+    """
+
+    __slots__ = (
+        "bare", "before", "column", "depth", "dotted", "in_list", "is_distinct", "is_grouped", "is_ordered", "known",
+        "listed", "name", "pushed", "relations", "source", "states", "widest",
+    )  # fmt: skip
+
+    def __init__(self, name: str, before: str, known: Mapping[str, Part]) -> None:
+        self.name, self.before, self.known = name, before, known
+        self.in_list = self.is_ordered = self.is_grouped = self.is_distinct = False
+        self.depth = self.column = self.widest = self.listed = self.bare = self.dotted = self.relations = 0
+        self.states = self.source = self.pushed = 1
+
+    def end_column(self) -> None:
+        """Note that a column has been read."""
+        self.widest, self.listed, self.column = max(self.widest, self.column), self.listed + self.column, 0
+
+    def count(self, names: int) -> None:
+        """Count names that may be a column's."""
+        if self.in_list:
+            self.column += names
+        else:
+            self.bare += names
+
+    def read_from(self, part: Part) -> None:
+        """Count what it reads."""
+        relations, names, pushing, _ = part
+        self.relations += relations
+        self.source, self.pushed = max(self.source, names), max(self.pushed, pushing)
+
+    def comes_to(self) -> Part:
+        """Return what it comes to, when its last word has been read."""
+        self.end_column()
+        widest = max(self.widest, 1)
+        merged = widest * self.source
+        pushing = merged if self.is_grouped else widest * self.pushed
+        whole = max(merged, self.listed * self.source + (self.bare * widest + self.dotted) * self.pushed)
+        names = 1 if self.is_grouped or self.is_distinct else min(merged, _MANY)
+        return max(self.relations, self.states), names, min(pushing, _MANY), min(whole, _MANY)
+
+
+class _Reader:
+    """Goes through the words of a text once.
 
     Args:
         words: Of the query, and three empty ones.
         kinds: Of the words.
-        ahead: What is known already of what is defined only after it is read.
+        ahead: What is known already of what is defined only after it is read: SQLite looks ahead.
     """
-    around: list[Any] = []
-    opened: list[str] = []
-    defined: dict[str, Part] = {}
-    known = ahead
-    unknown: set[str] = set()
-    peak = 1
-    is_certain = True
-    name = before = ""
-    in_list = is_ordered = is_grouped = is_distinct = False
-    depth = column = widest = listed = bare = dotted = relations = 0
-    states = source = pushed = 1
-    for index, kind in enumerate(kinds):
-        if kind is None:
-            if in_list:
-                column += 1
-            elif "." in words[index]:
-                dotted += 1
-            else:
-                bare += 1
-        elif kind == _NOTHING or (kind == _STRING and in_list):
-            continue
-        elif kind == _NUMBER:
-            if is_ordered:  # it is the number of a column
-                bare += 1
-        elif kind == _COMMA and in_list:
-            if not depth:
-                if column > widest:  # noqa: PLR1730 - a call would cost more than all the rest
-                    widest = column
-                listed += column
-                column = 0
-        elif kind == _COMMA or (kind == _FROM and kinds[index - 1] != _DISTINCT):  # IS DISTINCT FROM
-            if kind == _FROM:
-                if not depth:
-                    widest, listed, column = max(widest, column), listed + column, 0
-                    in_list = is_ordered = False
-                if not in_list and kinds[index + 1] is None:
-                    bare -= "." not in words[index + 1]  # it is no value
-            read = words[index + 1]
-            if kind == _COMMA and _defines(kinds, index + 2):
+
+    def __init__(self, words: Sequence[str], kinds: Sequence[int | None], ahead: Mapping[str, Part]) -> None:
+        self._words = words
+        self._kinds = kinds
+        self._ahead = ahead
+        self._query = _Query("", "", ahead)
+        self._around: list[_Query] = []
+        self._defined: dict[str, Part] = {}
+        self._unknown: set[str] = set()
+        self._peak = 1
+        self._is_certain = True
+
+    def read(self) -> tuple[Growth, Mapping[str, Part]]:
+        """Return what the text comes to, and what is read in it before it is defined."""
+        for index, (word, kind) in enumerate(zip(self._words, self._kinds, strict=True)):
+            query = self._query
+            if kind in _STEPS:
+                _STEPS[kind](self, index)
+            elif kind == _NOTHING:
                 continue
-            if read in known:
-                inside, names, pushing, _ = known[read]
-                relations += inside
-                source, pushed = max(source, names), max(pushed, pushing)
-            elif read not in opened:  # what reads itself counts once
-                unknown.add(read)
-        elif kind == _OPENS:
-            back, after = kinds[index - 1], kinds[index + 1]
-            one = ""
-            if back in _DEFINING and (one := _name_before(words, kinds, index)):
-                bare -= not in_list
-                is_certain = is_certain and one not in _UNCERTAIN
-                defined.setdefault(one, _ONE)
-            if after in _QUERY:
-                around.append(
-                    (name, before, in_list, is_ordered, is_grouped, is_distinct, depth, column, widest, listed, bare,
-                     dotted, relations, states, source, pushed, known)
-                )  # fmt: skip
-                opened.append(one)
-                name, before = one, words[index - 1]
-                in_list = is_ordered = is_grouped = is_distinct = False
-                depth = column = widest = listed = bare = dotted = relations = 0
-                states = source = pushed = 1
+            elif query.in_list:
+                query.column += 1
+            elif "." in word:
+                query.dotted += 1
             else:
-                depth += 1
-                if back is None and in_list and kinds[index - 2] != _AS:
-                    column -= 1  # it is the name of a function
-        elif kind == _CLOSES:
-            if depth:
-                depth -= 1
-            elif around:
-                widest, listed = max(widest, column, 1), listed + column
-                names, pushing, whole = _names(
-                    widest, listed, bare * widest + dotted, source, pushed, is_grouped, is_distinct
-                )
-                peak = max(peak, whole)
-                inside, one, stood_after = max(relations, states), name, before
-                (name, before, in_list, is_ordered, is_grouped, is_distinct, depth, column, widest, listed, bare,
-                 dotted, relations, states, source, pushed, known) = around.pop()  # fmt: skip
-                opened.pop()
-                if one:
-                    known = {**known, one: (inside, names, pushing, whole)}
-                    defined[one] = _larger(defined[one], known[one])
-                elif in_list:
-                    relations, column = relations + inside, column + whole
-                else:
-                    relations += inside
-                    if stood_after in _BEFORE_SOURCE:
-                        source, pushed = max(source, names), max(pushed, pushing)
-                    if stood_after not in _READING:  # it may be a value
-                        bare += whole
-        elif kind == _AS:
-            if in_list and kinds[index + 1] is None:
-                column -= 1  # what a column is called is no part of it
-        elif kind >= _BY:
-            weight = _weigh(kinds, words, index)
-            if in_list:
-                column += weight
+                query.bare += 1
+        part = self._end()
+        while self._around:  # a bracket too few
+            self._query = self._around.pop()
+            part = self._end()
+        defined = self._defined
+        looks = {one: defined[one] for one in (self._unknown & defined.keys()) | self._ahead.keys()}
+        return Growth(part[0], self._peak, frozenset(defined), self._is_certain), looks
+
+    def _end(self) -> Part:
+        part = self._query.comes_to()
+        self._peak = max(self._peak, part[3])
+        return part
+
+    def number(self, _: int) -> None:
+        if self._query.is_ordered:  # it is the number of a column
+            self._query.bare += 1
+
+    def comma(self, index: int) -> None:
+        query = self._query
+        if not query.in_list:
+            if not _defines(self._kinds, index + 2):
+                self._source(self._words[index + 1])
+        elif not query.depth:
+            query.end_column()
+
+    def from_(self, index: int) -> None:
+        if self._kinds[index - 1] == _DISTINCT:  # IS DISTINCT FROM
+            return
+        query, read = self._query, self._words[index + 1]
+        if not query.depth:
+            query.end_column()
+            query.in_list = query.is_ordered = False
+        if not query.in_list and self._kinds[index + 1] is None:
+            query.bare -= "." not in read  # it is no value
+        self._source(read)
+
+    def _source(self, name: str) -> None:
+        query = self._query
+        if name in query.known:
+            query.read_from(query.known[name])
+        elif not any(name == one.name for one in (query, *self._around)):  # what reads itself counts once
+            self._unknown.add(name)
+
+    def opens(self, index: int) -> None:
+        words, kinds, query = self._words, self._kinds, self._query
+        back = kinds[index - 1]
+        name = _name_before(words, kinds, index) if back in _DEFINING else ""
+        if name:
+            query.bare -= not query.in_list
+            self._is_certain = self._is_certain and name not in _UNCERTAIN
+            self._defined.setdefault(name, _ONE)
+        if kinds[index + 1] in _QUERY:
+            self._around.append(query)
+            self._query = _Query(name, words[index - 1], query.known)
+            return
+        query.depth += 1
+        if back is None and query.in_list and kinds[index - 2] != _AS:
+            query.column -= 1  # it is the name of a function
+
+    def closes(self, _: int) -> None:
+        query = self._query
+        if query.depth:
+            query.depth -= 1
+        elif self._around:
+            part = self._end()
+            self._query = self._around.pop()
+            self._place(query, part)
+
+    def _place(self, inner: _Query, part: Part) -> None:
+        """Count a query that has ended in the one around it."""
+        query, whole = self._query, part[3]
+        if inner.name:
+            query.known = {**query.known, inner.name: part}
+            self._defined[inner.name] = _larger(self._defined[inner.name], part)
+        elif query.in_list:
+            query.relations, query.column = query.relations + part[0], query.column + whole
+        else:
+            if inner.before in _BEFORE_SOURCE:
+                query.read_from(part)
             else:
-                bare += weight
-                is_certain = is_certain and (kind < _STRING or words[index - 1] not in _SOURCES)
-        elif kind == _DISTINCT:
-            is_distinct = is_distinct or kinds[index - 1] == _SELECT
-        elif not depth and kind != _FROM:
-            widest, listed, column = max(widest, column), listed + column, 0
-            in_list, is_ordered = kind == _SELECT, kind in _ORDERING
-            is_grouped = is_grouped or kind == _GROUPS
-            states += kind == _STATES
-    while True:
-        widest, listed = max(widest, column, 1), listed + column
-        _, _, whole = _names(widest, listed, bare * widest + dotted, source, pushed, is_grouped, is_distinct)
-        peak = max(peak, whole)
-        if not around:
-            break
-        (name, before, in_list, is_ordered, is_grouped, is_distinct, depth, column, widest, listed, bare,
-         dotted, relations, states, source, pushed, known) = around.pop()  # fmt: skip
-    looks = {one: defined[one] for one in (unknown & defined.keys()) | ahead.keys()}
-    return Growth(max(relations, states), peak, frozenset(defined), is_certain), looks
+                query.relations += part[0]
+            if inner.before not in _READING:  # it may be a value
+                query.bare += whole
+
+    def as_(self, index: int) -> None:
+        if self._query.in_list and self._kinds[index + 1] is None:
+            self._query.column -= 1  # what a column is called is no part of it
+
+    def maybe_name(self, index: int) -> None:
+        """Count a word that SQLite takes for a name here, and there for something else."""
+        query, words, kinds = self._query, self._words, self._kinds
+        query.count(_weigh(kinds, words, index))
+        if not query.in_list and kinds[index] in _QUOTED and words[index - 1] in _SOURCES:
+            self._is_certain = False
+
+    def string(self, index: int) -> None:
+        if not self._query.in_list:
+            self.maybe_name(index)
+
+    def distinct(self, index: int) -> None:
+        self._query.is_distinct = self._query.is_distinct or self._kinds[index - 1] == _SELECT
+
+    def clause(self, index: int) -> None:
+        query, kind = self._query, self._kinds[index]
+        if query.depth:
+            return
+        query.end_column()
+        query.in_list, query.is_ordered = kind == _SELECT, kind in _ORDERING
+        query.is_grouped = query.is_grouped or kind == _GROUPS
+        query.states += kind == _STATES
 
 
-def _names(
-    widest: int, listed: int, pushes: int, source: int, pushed: int, grouped: bool, distinct: bool
-) -> tuple[int, int, int]:
-    """Return the names of one query: as it is merged, as it is pushed into, and in all of it."""
-    merged = widest * source
-    pushing = merged if grouped else widest * pushed
-    whole = max(merged, listed * source + pushes * pushed)
-    if whole > _MANY:
-        merged, pushing, whole = min(merged, _MANY), min(pushing, _MANY), _MANY
-    return 1 if grouped or distinct else merged, pushing, whole
+_STEPS: Final[Mapping[int | None, Callable[[_Reader, int], None]]] = {
+    _NUMBER: _Reader.number,
+    _COMMA: _Reader.comma,
+    _FROM: _Reader.from_,
+    _OPENS: _Reader.opens,
+    _CLOSES: _Reader.closes,
+    _AS: _Reader.as_,
+    _DISTINCT: _Reader.distinct,
+    _STRING: _Reader.string,
+    **dict.fromkeys((_BY, _WITH, _MATERIALIZED, _ODD), _Reader.maybe_name),
+    **dict.fromkeys((_SELECT, _ENDS, _ORDERS, _GROUPS, _STATES), _Reader.clause),
+}
+"""What a word of each kind does. One of no kind is a name."""
 
 
 def _larger(one: Part, other: Part) -> Part:
