@@ -1,6 +1,7 @@
 """Carry out: take what a permitted call needs, record its intent, execute it, record how it ended."""
 
 import asyncio
+from collections.abc import Coroutine
 from datetime import timedelta
 from typing import Any, Final, assert_never
 
@@ -17,6 +18,7 @@ from placet.runtime.patience import see_through
 from placet.runtime.prepare import Permitted, recorded_result, refuse
 from placet.runtime.record import json_text
 from placet.runtime.sentences import progress_sentence
+from placet.runtime.telemetry import CallSpan
 from placet.runtime.world import World
 from placet.values.audit import AuditKind
 from placet.values.call import ToolResult
@@ -33,7 +35,7 @@ SETTLING: Final = timedelta(seconds=10)
 """How long after its timeout an effect still counts as running rather than unknown."""
 
 
-async def carry_out(world: World, permitted: Permitted) -> ToolResult | Left:
+def carry_out(world: World, permitted: Permitted) -> Coroutine[Any, Any, ToolResult | Left]:
     """Take what the call needs, record its intent, execute it, and record how it ended.
 
     Returns:
@@ -44,8 +46,10 @@ async def carry_out(world: World, permitted: Permitted) -> ToolResult | Left:
         asyncio.CancelledError: The caller was cancelled while a read was running.
     """
     span = permitted.ready.attempt.site.span
-    if span is None:
-        return await _carry_out(world, permitted)
+    return _carry_out(world, permitted) if span is None else _carry_out_traced(world, permitted, span)
+
+
+async def _carry_out_traced(world: World, permitted: Permitted, span: CallSpan) -> ToolResult | Left:
     try:
         with span.current():
             ended = await _carry_out(world, permitted)
@@ -209,6 +213,7 @@ async def _execute(world: World, permitted: Permitted) -> Ending | Left:
     except Leave:
         await nested.settle()
         return Left(nested.waiting)
-    await nested.settle()
+    if nested.started:
+        await nested.settle()
     # Code that has swallowed the leaving has gone on without its nested run: its end counts for nothing.
     return Left(nested.waiting) if nested.waiting else ending

@@ -33,7 +33,8 @@ async def conclude(world: World, permitted: Permitted, ending: Ending) -> ToolRe
         result, observed = await _commit(world, permitted, ending, observed)
     else:
         result = await _settle(world, permitted, state_of(permitted.ready, ending, observed), observed)
-    await _tell_hooks(world, permitted, result, observed.data)
+    if world.hooks:
+        await _tell_hooks(world, permitted, result, observed.data)
     site = permitted.ready.attempt.site
     if site.emit is not None:
         site.emit(

@@ -4,6 +4,7 @@ Resolving hides by role before anything is said about arguments; looking up gath
 fact that a check may ask for; deciding is pure. A refusal is recorded before it is told.
 """
 
+from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, assert_never
 
@@ -21,7 +22,7 @@ from placet.runtime.record import CallRecord, proposed
 from placet.runtime.redacted import detail_of
 from placet.runtime.sentences import refusal_sentence
 from placet.runtime.site import CallSite
-from placet.runtime.telemetry import TOOL_ARGUMENTS
+from placet.runtime.telemetry import TOOL_ARGUMENTS, CallSpan
 from placet.runtime.world import World
 from placet.tools.arguments import Arguments
 from placet.tools.context import Context
@@ -92,28 +93,30 @@ _new_ready: Final = maker(Ready)
 _new_permitted: Final = maker(Permitted)
 
 
-async def prepare(world: World, call: ToolCall, site: CallSite) -> Prepared:
+def prepare(world: World, call: ToolCall, site: CallSite) -> Coroutine[Any, Any, Prepared]:
     """Resolve, validate, look up and decide; nothing is taken and nothing runs.
 
     Refusals are recorded before they are returned. A store that cannot be read refuses.
     """
-    if site.span is None:
-        return await _prepare(world, call, site)
+    return _prepare(world, call, site) if site.span is None else _prepare_traced(world, call, site, site.span)
+
+
+async def _prepare_traced(world: World, call: ToolCall, site: CallSite, span: CallSpan) -> Prepared:
     try:
-        with site.span.current():
+        with span.current():
             prepared = await _prepare(world, call, site)
     except BaseException as error:
-        site.span.fail(type(error).__name__)
+        span.fail(type(error).__name__)
         raise
     match prepared:
         case Settled(result=result):
-            site.span.end(result)
+            span.end(result)
         case Asked(request=request):
-            site.span.wait(request.id, request.rule)
-            site.span.end()
+            span.wait(request.id, request.rule)
+            span.end()
         case Permitted(ready=ready, rule=rule):
-            site.span.allow(rule, site.approval.id if site.approval is not None else None)
-            site.span.show(TOOL_ARGUMENTS, ready.attempt.record.arguments)
+            span.allow(rule, site.approval.id if site.approval is not None else None)
+            span.show(TOOL_ARGUMENTS, ready.attempt.record.arguments)
     return prepared
 
 

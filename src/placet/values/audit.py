@@ -5,10 +5,11 @@ seal is a keyed hash over all of its fields and over the seal of the record befo
 key lies outside the store, so that who can write the store cannot forge the log.
 """
 
-import hmac
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, Final
 
 from placet.values.construction import dataclass, made_quickly
 
@@ -84,6 +85,8 @@ class AuditRecord:
 
 START: Final = "0" * 64
 """The seal before the first record of a chain."""
+_BLOCK: Final = 64
+"""Bytes that SHA-256 takes in at once: the length of an HMAC's key."""
 
 
 def microseconds(at: datetime) -> int:
@@ -116,7 +119,19 @@ def seal(key: bytes, writer: str, sequence: int, entry: AuditEntry, before: str,
         f"{len(run_id)}:{run_id}{len(call_key)}:{call_key}{len(principal_id)}:{principal_id}{len(tool)}:{tool}"
         f"{len(decision)}:{decision}{len(rule)}:{rule}{len(body)}:{body}"
     )
-    return hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256").hex()
+    begun = _begun(key)
+    inner, outer = begun[0].copy(), begun[1].copy()
+    inner.update(text.encode("utf-8", "surrogatepass"))
+    outer.update(inner.digest())
+    sealed: str = outer.hexdigest()
+    return sealed
+
+
+@lru_cache(maxsize=16)
+def _begun(key: bytes) -> tuple[Any, Any]:
+    """Return the inner and the outer hash of an HMAC that have taken in the key: anew each time, that is half of it."""
+    block = (key if len(key) <= _BLOCK else sha256(key).digest()).ljust(_BLOCK, b"\0")
+    return sha256(bytes(byte ^ 0x36 for byte in block)), sha256(bytes(byte ^ 0x5C for byte in block))
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,8 +197,7 @@ class Run:
     def changed(self, **changes: Any) -> "Run":
         """Return the same run with some attributes changed."""
         run = object.__new__(Run)
-        run.__dict__.update(self.__dict__)
-        run.__dict__.update(changes)
+        object.__setattr__(run, "__dict__", self.__dict__ | changes)
         return run
 
 
