@@ -10,7 +10,6 @@ from typing import Any
 
 from placet.errors import ToolError
 from placet.tools.context import Context
-from placet.values.approval import Preview
 from placet.words.template import choose, fill
 from shop import sentences
 from shop.changes import check_address, check_cancel, check_refund
@@ -36,7 +35,7 @@ def said_to_the_model() -> Generator[None]:
         raise ToolError(str(error)) from error
 
 
-def preview_cancel(_arguments: Any, order: Order, context: Context[Shop]) -> Preview:
+def preview_cancel(_arguments: Any, order: Order, context: Context[Shop]) -> str:
     """Return what cancelling would change. What cannot be cancelled is refused before anybody is asked."""
     with said_to_the_model():
         check_cancel(order)
@@ -53,7 +52,7 @@ def preview_cancel(_arguments: Any, order: Order, context: Context[Shop]) -> Pre
     )
 
 
-def preview_refund(arguments: Any, order: Order, context: Context[Shop]) -> Preview:
+def preview_refund(arguments: Any, order: Order, context: Context[Shop]) -> str:
     """Return what a refund would change. More than is left is refused before anybody is asked."""
     amount = minor(arguments.amount)
     with said_to_the_model():
@@ -69,7 +68,7 @@ def preview_refund(arguments: Any, order: Order, context: Context[Shop]) -> Prev
     )
 
 
-def preview_address(arguments: Any, order: Order, context: Context[Shop]) -> Preview:
+def preview_address(arguments: Any, order: Order, context: Context[Shop]) -> str:
     """Return what another address would change. A parcel that has left is refused before anybody is asked."""
     with said_to_the_model():
         check_address(order)
@@ -81,6 +80,5 @@ def choose_words(language: str) -> dict[str, str]:
     return sentences.STATUS_WORDS.get(language, sentences.STATUS_WORDS["en"])
 
 
-def _preview(texts: Mapping[str, str], context: Context[Shop], order: Order, **values: Any) -> Preview:
-    text = fill(choose(texts, context.language), {"order_id": order.id, **values}, language=context.language)
-    return Preview(text, binds={"status": order.status.value, "total": order.total, "version": order.version})
+def _preview(texts: Mapping[str, str], context: Context[Shop], order: Order, **values: Any) -> str:
+    return fill(choose(texts, context.language), {"order_id": order.id, **values}, language=context.language)
