@@ -22,6 +22,7 @@ from placet.stores import postgres_alone, postgres_connection, postgres_reads
 from placet.stores.chain import Chain
 from placet.stores.postgres_batch import Operation
 from placet.stores.postgres_connection import Connection, Pool, make_pool, mapped, migrate
+from placet.stores.postgres_runs import RunReader
 from placet.stores.postgres_writer import PostgresWriter
 from placet.stores.rows import PURGED_AT_ONCE, approval_row, json_text, principal_row
 from placet.stores.selection import Selection
@@ -41,6 +42,7 @@ class _Open:
     pid: int
     pool: Pool
     writer: PostgresWriter
+    runs: RunReader
 
 
 class PostgresStore:
@@ -96,7 +98,7 @@ class PostgresStore:
             await pool.close()
             raise
         writer = PostgresWriter(pool, Chain(self._key, f"postgres_{secrets.token_hex(8)}"), frontier)
-        self._open = _Open(os.getpid(), pool, writer)
+        self._open = _Open(os.getpid(), pool, writer, RunReader(pool, writer))
         self._runs_queued = self._principals_queued = 0
 
     async def close(self) -> None:
@@ -146,20 +148,29 @@ class PostgresStore:
 
     def open_run(self, run: StoredRun, lease: Lease) -> None:
         """Queue a new run, owned by its lease. A run of this id that exists stays as it is."""
-        self._runs_queued = self._now().writer.queue(
-            Operation(apply=lambda state: state.open_run(run, lease), runs=(run.id,), opens=run.id, can_be_guessed=True)
+        self._queue_in(
+            run.id,
+            Operation(
+                apply=lambda state: state.open_run(run, lease), runs=(run.id,), opens=run.id, can_be_guessed=True
+            ),
         )
 
     def journal(self, lease: Lease, entry: str) -> None:
         """Queue what has happened in a run; dropped when the lease no longer holds."""
-        self._runs_queued = self._now().writer.queue(
+        self._queue_in(
+            lease.run_id,
             Operation(
                 apply=lambda state: state.add_to_journal(lease, entry),
                 runs=(lease.run_id,),
                 lease=lease,
                 can_be_guessed=True,
-            )
+            ),
         )
+
+    def _queue_in(self, run_id: str, operation: Operation) -> None:
+        now = self._now()
+        self._runs_queued = now.writer.queue(operation)
+        now.runs.note(run_id, self._runs_queued)
 
     async def suspend_run(
         self, lease: Lease, snapshot: str, approvals: Sequence[ApprovalRequest], entries: Sequence[AuditEntry],
@@ -232,7 +243,7 @@ class PostgresStore:
         Raises:
             StoreError: The store cannot be read.
         """
-        return await self._read(lambda connection: postgres_reads.find_run(connection, run_id), self._runs_queued)
+        return await self._now().runs.find(run_id)
 
     async def list_runs(
         self, *, statuses: Sequence[RunStatus] = (), principal_id: str | None = None, limit: int = 100
