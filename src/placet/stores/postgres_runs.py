@@ -7,7 +7,6 @@ from typing import Final, TypeAlias
 
 from psycopg import DataError
 
-from placet.errors import StoreError
 from placet.ports import StoredRun
 from placet.stores.postgres_connection import Pool, mapped
 from placet.stores.postgres_reads import find_runs
