@@ -35,7 +35,8 @@ class ToolSource:
     `open_world=True` and `writable_output=True` unless the application says otherwise.
 
     Raises:
-        ToolDefinitionError: Its name is none, or its call is no async function of three arguments.
+        ToolDefinitionError: A source cannot have this name (see `Remote`), or its call is no async
+            function of three arguments.
     """
 
     name: str
@@ -43,7 +44,7 @@ class ToolSource:
     prefix: bool = False
 
     def __post_init__(self) -> None:
-        Remote(self.name, "any")  # its name is one, or this says why not
+        Remote(self.name, "any")  # raises where no source can have this name
         try:
             inspect.signature(self.call).bind(None, None, None)
         except (TypeError, ValueError) as error:
@@ -65,7 +66,7 @@ class ToolSource:
         """Return one of its tools, which runs exactly the remote tool of this name.
 
         Args:
-            name: Its exact name there.
+            name: Its exact name there, of 1 to 256 visible characters.
             description: What it does and when to use it.
             parameters: The JSON Schema of its arguments.
             effect: What it does to the world, as the application knows it.
