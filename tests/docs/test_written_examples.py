@@ -19,8 +19,11 @@ from placet.values.event import CallStarted
 from tests.docs.test_examples import PAGES, ROOT
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-BLOCKS = [(page, *block) for page in (*PAGES, *sorted(ROOT.glob("examples/*/README.md")))
-          for block in BLOCK.findall(page.read_text("utf-8"))]  # fmt: skip
+BLOCKS: list[tuple[Path, str, str]] = [
+    (page, language, text)
+    for page in (*PAGES, *sorted(ROOT.glob("examples/*/README.md")))
+    for language, text in BLOCK.findall(page.read_text("utf-8"))
+]
 PLACET = typer.main.get_command(app)
 TARGETS = {*re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)}
 
