@@ -8,14 +8,19 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from placet.errors import ConfigurationError
+from placet.gate.gate import Gate
+from placet.gate.permission import check_permission
 from placet.stores.memory import MemoryStore
 from placet.testing.attack_suite import assert_safe, attack
 from placet.tools.arguments import ArgumentReader, Arguments
 from placet.tools.parameters import Loaded
 from placet.tools.tool import Tool, tool
+from placet.values.approval import Approval
 from placet.values.decision import Deny
 from placet.values.effect import Claim, ClaimAnswer, Claimed
 from placet.values.json import JsonObject
+from placet.values.policy import Policy, permit
+from placet.values.principal import EVERYONE
 from tests.runtime.conftest import BOSS, CLERK, TOOLS, Office, load_account, owns_account
 
 
@@ -149,6 +154,71 @@ async def test_a_tool_that_could_not_be_tried_is_not_safe() -> None:
     assert set(report.skipped) == {"show"}
     with pytest.raises(AssertionError, match="examples"):
         assert_safe(report)
+
+
+async def test_a_tool_whose_example_is_refused_was_tried_for_nothing() -> None:
+    @tool(effect="read", roles={"support"}, resource=load_account, authorise=owns_account)
+    async def balance_of(account: str, loaded: Loaded[dict[str, Any]]) -> int:
+        """Return the balance of an account."""
+        return int(loaded["balance"])
+
+    report = await attack([look, balance_of], insider=CLERK, examples={"balance_of": {"account": "b"}}, deps=Office())
+
+    assert set(report.skipped) == {"balance_of"}
+    with pytest.raises(AssertionError, match="balance_of: its arguments are refused"):
+        assert_safe(report)
+
+
+@tool(effect="write", waiver="the policy says who")
+async def post(text: str) -> str:
+    """Post something."""
+    return text
+
+
+POLICY = Policy(rules=(permit("clerks", ["post", "look"], roles=["support"]),), roles=frozenset({"support"}))
+
+
+async def test_a_tool_that_a_policy_alone_permits_is_tried_under_it() -> None:
+    report = await attack([post, look], insider=CLERK, policy=POLICY)
+
+    assert_safe(report)
+    assert report.tried["a direct write needs an idempotency key"] == 1
+    assert report.tried["a tool is hidden from those without its roles"] == 2
+
+
+async def test_what_a_policy_opens_to_everybody_is_hidden_from_nobody() -> None:
+    everybody = permit("everybody", ["post"], roles=[EVERYONE])
+
+    report = await attack([post], insider=CLERK, policy=Policy(rules=(everybody,), roles=frozenset()))
+
+    assert_safe(report)
+    assert "a tool is hidden from those without its roles" not in report.tried
+
+
+async def test_a_gate_that_asks_nobody_is_found() -> None:
+    @tool(effect="write", roles={"support"}, approval=Approval.always(approvers={"finance"}))
+    async def pay(amount: int) -> str:
+        """Pay."""
+        return str(amount)
+
+    report = await attack([pay], insider=CLERK, approver=BOSS, gate=Gate((check_permission,)))
+
+    assert {breach.law for breach in report.breaches} == {"nothing runs before its yes"}
+
+
+@pytest.mark.parametrize(("amount", "tried"), [(51, True), (50, False)])
+async def test_a_yes_that_is_needed_at_times_is_tried_where_the_example_needs_it(amount: int, tried: bool) -> None:
+    rule = Approval.when(lambda arguments: arguments.amount > 50, approvers={"finance"})
+
+    @tool(effect="write", roles={"support"}, approval=rule)
+    async def pay(amount: int) -> str:
+        """Pay."""
+        return str(amount)
+
+    report = await attack([pay], insider=CLERK, approver=BOSS, examples={"pay": {"amount": amount}})
+
+    assert_safe(report)
+    assert ("a yes is used once" in report.tried) is tried
 
 
 async def test_examples_for_a_tool_that_is_not_there_are_refused() -> None:

@@ -11,20 +11,25 @@ async def test_my_tools_are_safe() -> None:
 ```
 
 Nothing real runs: each tool's code is replaced by a counter, while its schema, roles, limits,
-loader, rules and approvals stay as they are. Each law is tried on every tool that the insider
-may call, and each breach says which tool did what.
+loader, rules and approvals stay as they are, and the policy and the gate with them. Each law is
+tried on every tool that the insider may call, and each breach says which tool did what. A tool whose
+example is refused has been tried for nothing, and `assert_safe` says so.
 """
 
 import dataclasses
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final
 
 from placet.agent.definition import AgentDefinition
 from placet.errors import ConfigurationError
+from placet.gate.gate import Gate
+from placet.gate.policy import is_open
 from placet.gate.rate_limit import what_it_takes
 from placet.models.scripted import ScriptedModel
+from placet.parts import choose_tools, read_policy
 from placet.ports import Store
 from placet.stores.memory import MemoryStore
 from placet.testing.sample_arguments import sample, takes_object
@@ -36,12 +41,14 @@ from placet.values.decision import Deny, Reason
 from placet.values.limits import Budget
 from placet.values.message import ToolMessage
 from placet.values.outcome import Outcome, Refused, Waiting
+from placet.values.policy import Policy
 from placet.values.principal import Principal
 from placet.wiring import Agent
 
 OUTSIDER: Final = Principal("an-outsider")
 """A principal without any role."""
 
+_CLOSED: Final = "not open to the insider"
 _NO_ARGUMENTS: Final = "no valid arguments known: give examples={…}"
 
 MANY: Final = 50
@@ -89,6 +96,8 @@ class _Trial:
     deps: Any
     foreign: Mapping[str, Any] | None
     make_store: Callable[[], Store]
+    policy: Policy | None
+    gate: Gate | None
     report: AttackReport
     runs: list[object] = field(default_factory=list[object])
 
@@ -109,6 +118,8 @@ class _Trial:
             model=model,
             store=self.make_store(),
             deps=self.deps,
+            policy=self.policy,
+            gate=self.gate,
         )
 
     def check(self, law: str, *, holds: bool, what: str) -> None:
@@ -123,7 +134,7 @@ class _Trial:
         return None if isinstance(outcome, Waiting | Refused) else _results(outcome)[-1]
 
 
-async def attack(
+async def attack(  # noqa: PLR0913 - whatever has a say in what the tools may do
     tools: Toolset | Iterable[Tool],
     *,
     insider: Principal,
@@ -131,6 +142,9 @@ async def attack(
     examples: Mapping[str, Mapping[str, Any]] | None = None,
     foreign: Mapping[str, Mapping[str, Any]] | None = None,
     deps: Any = None,
+    policy: Policy | Path | str | None = None,
+    product: str = "",
+    gate: Gate | None = None,
     make_store: Callable[[], Store] = MemoryStore,
 ) -> AttackReport:
     """Return what happens when each tool that the insider may call is attacked.
@@ -142,31 +156,58 @@ async def attack(
         examples: Valid arguments by tool; made up from the schema where there are none.
         foreign: By tool, valid arguments that lead to what is not the insider's.
         deps: What loaders and previews find as `context.deps`.
+        policy: Who may call what, as the agent has it.
+        product: For which product the policy file is read.
+        gate: What decides; the standard checks by default.
         make_store: Makes an empty store for each attack; give your own to try it too.
 
     Raises:
         ConfigurationError: Examples or foreign arguments are for a tool that is not there.
+        PolicyError: The policy names what does not exist.
     """
     report = AttackReport()
-    toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
+    rules = read_policy(policy, product)
+    toolset = choose_tools(tools, AgentDefinition(name="attack"), rules)
     unknown = sorted({*(examples or {}), *(foreign or {})} - {tool.spec.name for tool in toolset})
     if unknown:
         raise ConfigurationError(f"examples or foreign arguments are for {unknown}, which the toolset does not hold")
-    open_names = {spec.name for spec in toolset.visible(insider.roles).specs}
     for tool in toolset:
-        if tool.spec.name not in open_names:
-            report.skipped[tool.spec.name] = "not open to the insider"
+        if not is_open(tool.spec, insider, rules):
+            report.skipped[tool.spec.name] = _CLOSED
             continue
         arguments = (examples or {}).get(tool.spec.name) or sample(tool.spec.input_schema)
         if isinstance(tool.reader.read_json(arguments), Deny):
             report.skipped[tool.spec.name] = _NO_ARGUMENTS
             continue
         trial = _Trial(
-            tool, arguments, insider, approver, deps, (foreign or {}).get(tool.spec.name), make_store, report
+            tool=tool,
+            arguments=arguments,
+            insider=insider,
+            approver=approver,
+            deps=deps,
+            foreign=(foreign or {}).get(tool.spec.name),
+            make_store=make_store,
+            policy=_of_one_tool(rules, tool.spec.name),
+            gate=gate,
+            report=report,
         )
+        fine = await trial.raw(json.dumps(dict(arguments)))
+        if fine is not None and fine.is_error:
+            report.skipped[tool.spec.name] = (
+                f"its arguments are refused ({fine.code}): give examples={{…}} with which the insider may call it"
+            )
+            continue
         for law in _LAWS:
             await law(trial)
     return report
+
+
+def _of_one_tool(policy: Policy | None, name: str) -> Policy | None:
+    """Return what a policy says of one tool, as if there were no other."""
+    if policy is None:
+        return None
+    rules = tuple(replace(rule, tools=frozenset({name})) for rule in policy.rules if name in rule.tools)
+    return Policy(rules=rules, roles=policy.roles, product=policy.product)
 
 
 def assert_safe(report: AttackReport) -> None:
@@ -178,9 +219,9 @@ def assert_safe(report: AttackReport) -> None:
     if report.breaches:
         lines = [f"{breach.tool}: {breach.law}: {breach.what}" for breach in report.breaches]
         raise AssertionError("laws of the gate did not hold:\n" + "\n".join(lines))
-    untried = sorted(name for name, why in report.skipped.items() if why == _NO_ARGUMENTS)
+    untried = [f"{name}: {why}" for name, why in sorted(report.skipped.items()) if why != _CLOSED]
     if untried:
-        raise AssertionError(f"{untried} could not be tried: {_NO_ARGUMENTS}")
+        raise AssertionError("tools that could not be tried:\n" + "\n".join(untried))
     if not report.tried:
         raise AssertionError(f"nothing was tried: {report.skipped}")
 
@@ -208,14 +249,14 @@ async def _malformed(trial: _Trial) -> None:
     for what, text in broken.items():
         before = len(trial.runs)
         result = await trial.raw(text)
-        holds = len(trial.runs) == before and result is not None and result.is_error
+        holds = len(trial.runs) == before and result is not None and result.code == Reason.INVALID_ARGUMENTS
         if what in takes_objects:
             continue
         trial.check("malformed arguments are refused", holds=holds, what=f"{what} was not refused")
 
 
 async def _hidden(trial: _Trial) -> None:
-    if trial.tool.spec.roles is not None and "*" in trial.tool.spec.roles:
+    if is_open(trial.tool.spec, OUTSIDER, trial.policy):
         return
     good, before = json.dumps(dict(trial.arguments)), len(trial.runs)
     hidden = await trial.raw(good, OUTSIDER)
@@ -257,12 +298,14 @@ async def _repeated(trial: _Trial) -> None:
 
 async def _unapproved(trial: _Trial) -> None:
     approval = trial.tool.spec.approval
-    if approval is None or approval.condition is not None:
+    if approval is None:
         return
     before = len(trial.runs)
     model = ScriptedModel().calls_all([(trial.name, dict(trial.arguments))]).says("ok").says("ok")
     agent = trial.agent(model)
     waiting = await agent.ask("attack", principal=trial.insider)
+    if not isinstance(waiting, Waiting) and approval.condition is not None:
+        return  # it asks for no yes with these arguments
     if not isinstance(waiting, Waiting):
         trial.check("nothing runs before its yes", holds=len(trial.runs) == before, what="it ran without any")
         return
