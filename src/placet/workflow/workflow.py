@@ -22,7 +22,7 @@ from placet.runtime.kept_state import KeptState
 from placet.runtime.nested import Nesting
 from placet.runtime.site import Emit
 from placet.runtime.telemetry import Telemetry
-from placet.runtime.world import AuditSink
+from placet.runtime.world import AuditSink, World
 from placet.tools.arguments import Arguments, refuse
 from placet.tools.complaints import property_names
 from placet.tools.context import Context
@@ -235,6 +235,9 @@ class Workflow(Agent, Generic[S]):
     def as_tool(self, *, name: str | None = None, description: str | None = None) -> Tool:
         """Return the workflow as a tool of an agent: the model gives the question and reads the answer in words.
 
+        Where one of its agents reads what others can write, others can write what it gives back
+        (`writable_output`).
+
         Args:
             name: What the model calls it by; left out, the workflow's name.
             description: What it does and when to use it; left out, the workflow's.
@@ -243,9 +246,11 @@ class Workflow(Agent, Generic[S]):
             ToolDefinitionError: No provider takes the name.
         """
         tool = self._tool(name or self.definition.name, Question, self.definition.budget)
-        if description is None:
-            return tool
-        return dataclasses.replace(tool, spec=dataclasses.replace(tool.spec, description=description))
+        writable = _reads_others(self.world)
+        spec = dataclasses.replace(
+            tool.spec, description=description or tool.spec.description, writable_output=writable
+        )
+        return dataclasses.replace(tool, spec=spec)
 
     # ── inside ────────────────────────────────────────────────────────────────────────
 
@@ -319,6 +324,13 @@ class Workflow(Agent, Generic[S]):
             return canonical(self._redactor.value(walk.kept.dump()))
         text = words if isinstance(words, str) else choose(words, walk.context.language)
         return fill_question(text, walk.kept.dump(), walk.question)
+
+
+def _reads_others(world: World) -> bool:
+    """Whether others can write something that a tool of this world, or of an agent in it, gives back."""
+    if any(tool.spec.writable_output for tool in world.toolset):
+        return True
+    return any(_reads_others(agent.world) for agent in world.agents.values())
 
 
 def _texts(words: Words) -> Iterable[str]:
