@@ -101,6 +101,10 @@ class Connection:
     async def ask(self, body: bytes, limit: timedelta) -> object:
         """Send a request and return the whole answer, decoded.
 
+        Args:
+            body: The request, as JSON.
+            limit: For the whole answer, with all that is sent again and the waits between.
+
         Raises:
             ModelUnavailableError: Out of reach or overloaded, after the retries; out of time; or the
                 server asks for a longer wait than is left, which is not begun.
@@ -122,6 +126,11 @@ class Connection:
         """Send a request and hand over each event of the answer as it comes, decoded.
 
         Cancelling it closes the connection, so that the server stops.
+
+        Args:
+            body: The request, as JSON.
+            limit: For the whole answer, with all that is sent again and the waits between.
+            take: Is given each event. What it raises ends the stream, and is raised as it is.
 
         Raises:
             ModelUnavailableError: Out of reach or overloaded, after the retries; out of time; or

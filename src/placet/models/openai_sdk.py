@@ -22,6 +22,14 @@ def connect_openai(
 ) -> Connection:
     """Return a connection to OpenAI or to a server that speaks like it.
 
+    Args:
+        path: Where requests go, below the base URL.
+        name: What messages call the model.
+        base_url: Another server, or None for what `OPENAI_BASE_URL` says, else OpenAI's own.
+        api_key: None for what `OPENAI_API_KEY` says, but for no key where `base_url` names another server.
+        max_retries: How often a request is sent again at most; 0 for never.
+        headers: What every request carries besides.
+
     Raises:
         ConfigurationError: There is no API key, or one that cannot be sent.
     """
