@@ -13,6 +13,7 @@ from placet.database.answer import Fix, Rows, SqlRefusal
 from placet.database.caps import Caps
 from placet.database.guard import Guard, Passed
 from placet.database.postgres_pool import PostgresPool
+from placet.database.postgres_runner import PostgresRunner
 from placet.database.postgres_sandbox import PostgresSandbox
 from placet.database.relation import Relation
 from placet.database.wire import Wire, rows, statement
@@ -227,12 +228,62 @@ async def test_a_misspelt_word_is_pointed_at_in_the_words_of_the_query(sandbox: 
     assert answer.nearest == ("total",)
 
 
-async def test_a_value_of_the_data_is_in_no_message(sandbox: PostgresSandbox) -> None:
-    answer = await refuse(sandbox, "SELECT CAST(email_masked AS int) FROM customers")
+SAYING: Final = {
+    "sku::int": "SKU-",
+    "sku::date": "SKU-",
+    "(sku || ':!')::tsquery": "SKU-",
+    "(chr(39) || sku)::tsvector": "SKU-",
+    "to_tsquery(name || ' !')": "Produs",
+    "jsonb_path_query_first('{}', ('$k' || id + 7654000)::jsonpath)": "k765",
+    "make_date(id + 7654000, 13, 1)": "765",
+    "make_timestamptz(2020, 1, 1, 1, id + 7654000, 1)": "765",
+    "pg_catalog.normalize(sku, name)": "Produs",
+    "regexp_count(sku, 'x', -id - 7654000)": "765",
+    "percentile_cont(id + 76500::float8) WITHIN GROUP (ORDER BY id)": "765",
+    "now() AT TIME ZONE translate(sku, '0123456789', 'aaaaaaaaaa')": "SKU-",
+    "date_trunc(sku, now())": "sku-",
+    "encode('a', sku)": "SKU-",
+    "chr(id + 7654000)": "765",
+    "jsonb_path_query_first(to_jsonb(sku), '$.double()')": "SKU-",
+    "JSON_VALUE(to_jsonb(sku), '$' RETURNING int ERROR ON ERROR)": "SKU-",
+    "JSON_OBJECT(sku: 1, sku: 2 WITH UNIQUE KEYS)": "SKU-",
+    "jsonb_set('[1]', ARRAY[sku], '1')": "SKU-",
+    "to_date(sku, 'YYYY-MM')": "SKU-",
+    "sku::json": "SKU",
+}
+"""Expressions over products on which the server says what stands in a row, and how that begins."""
 
-    assert answer.message == "invalid input syntax for type integer: <value>"
-    assert "@" not in str(answer.as_json())
-    assert "example.ro" in str(answer.detail)
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("expression", SAYING)
+async def test_a_value_of_the_data_is_in_no_message(shared: PostgresSandbox, expression: str) -> None:
+    answer = await refuse(shared, f"SELECT {expression} FROM products GROUP BY id, sku, name")
+
+    assert (answer.code, answer.fix) == ("bad_value", Fix.SQL)
+    assert SAYING[expression] in str(answer.detail)
+    assert SAYING[expression] not in f"{answer.message} {answer.hint}"
+
+
+async def test_what_a_function_of_the_database_has_wrong_names_nothing_that_is_hidden(server: PostgresServer) -> None:
+    with psycopg.connect(server.dsn(), autocommit=True) as connection:
+        connection.execute(
+            "CREATE FUNCTION shop.broken(what text) RETURNS text LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN"
+            " CASE what WHEN 'column' THEN RETURN (SELECT iba FROM hr.payroll);"
+            " WHEN 'table' THEN RETURN (SELECT iban FROM hr.payrol);"
+            " ELSE RAISE EXCEPTION 'the payroll says %', what USING ERRCODE = what, HINT = 'see the payroll'; END CASE;"
+            " END $$; GRANT EXECUTE ON FUNCTION shop.broken TO llm_ro"
+        )
+    try:
+        async with PostgresSandbox(server.dsn("llm_ro"), RELATIONS, functions={"shop.broken"}, insecure=True) as opened:
+            for what in ("column", "table", "22023", "22P02", "42601", "0A000", "P0001", "23505", "21000"):
+                answer = await refuse(opened, f"SELECT shop.broken('{what}')")
+                told = str(answer.as_json())
+                assert "function broken" in str(answer.detail)
+                assert "payrol" not in told
+                assert "iba" not in told
+    finally:
+        with psycopg.connect(server.dsn(), autocommit=True) as connection:
+            connection.execute("DROP FUNCTION shop.broken")
 
 
 ENDLESS: Final = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
@@ -417,6 +468,23 @@ async def test_a_setting_of_one_query_is_gone_in_the_next(server: PostgresServer
     assert answer.rows == (("2s", '"shop", "pg_temp"'),)
 
 
+async def test_a_query_has_the_memory_of_the_sandbox_whatever_its_role_has(server: PostgresServer) -> None:
+    large = {"work_mem": "'1GB'", "max_parallel_workers_per_gather": "8", "jit": "on"}
+    async with open_sandbox(server) as opened:
+        try:
+            with psycopg.connect(server.dsn(), autocommit=True) as connection:
+                for name, value in large.items():
+                    connection.execute(f"ALTER ROLE llm_ro SET {name} = {value}".encode())
+            unguard(opened)
+            answer = await read(opened, "SELECT " + ", ".join(f"current_setting('{name}')" for name in large))
+        finally:
+            with psycopg.connect(server.dsn(), autocommit=True) as connection:
+                for name, value in (("work_mem", "'16MB'"), ("max_parallel_workers_per_gather", "0"), ("jit", "off")):
+                    connection.execute(f"ALTER ROLE llm_ro SET {name} = {value}".encode())
+
+    assert answer.rows == (("16MB", "0", "off"),)
+
+
 async def test_backslashes_are_read_as_the_parser_reads_them(server: PostgresServer) -> None:
     with psycopg.connect(server.dsn(), autocommit=True) as connection:
         connection.execute("ALTER ROLE llm_ro SET standard_conforming_strings = off")
@@ -468,6 +536,10 @@ async def test_a_relation_or_a_column_or_a_server_that_is_not_there_fails_the_st
         await PostgresSandbox(dsn, [Relation("orders", "shop", columns={"totl": ""})]).open()
     with pytest.raises(ConfigurationError, match=r"hr\.payroll"):
         await PostgresSandbox(dsn, [Relation("payroll", "hr")]).open()
+    with pytest.raises(ConfigurationError, match=r"Europe/Bucuresti.*`time_zone`"):
+        await PostgresSandbox(dsn, RELATIONS, time_zone="Europe/Bucuresti").open()
+    with pytest.raises(ConfigurationError, match=r"Europe/Bucuresti.*`time_zone`"):
+        await PostgresRunner(dsn, time_zone="Europe/Bucuresti").open()
     with pytest.raises(ConfigurationError, match="user=llm_ro host=/nowhere") as refused:
         await PostgresSandbox("host=/nowhere user=llm_ro password=hunter2", RELATIONS).open()
     assert "hunter2" not in str(refused.value)

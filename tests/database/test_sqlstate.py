@@ -4,7 +4,7 @@ import pytest
 
 from placet.database.answer import Fix, SqlRefusal
 from placet.database.relation import KnownColumn, OpenData, Relation
-from placet.database.sqlstate import ServerFault, explain, explain_statement
+from placet.database.sqlstate import ServerFault, explain, explain_result, explain_statement
 
 ORDERS: Final = Relation("orders", "api")
 DATA: Final = OpenData([ORDERS], {"api.orders": (KnownColumn("id", "int8"), KnownColumn("total", "numeric"))})
@@ -61,19 +61,44 @@ def test_what_the_database_says_of_itself_is_not_repeated(sqlstate: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("message", "sql", "told"),
+    ("sqlstate", "message", "code", "told"),
     [
-        ('invalid input syntax for type integer: "a@b.ro"', "SELECT x::int", "type integer: <value>"),
-        ('invalid input syntax for type integer: "abc"', "SELECT 'abc'::int", 'type integer: "abc"'),
-        ('invalid input syntax for type integer: "a"', "SELECT a::int", "type integer: <value>"),
-        ('value "99999999999" is out of range', "SELECT x::int", "value <value> is out of range"),
-        ('invalid input syntax for type date: "it"s"', "SELECT x::date", "type date: <value>"),
-        ('invalid input syntax for type date: "a" hunter2 "b"', "SELECT x::date", "type date: <value>"),
-        ("division by zero", "SELECT 1 / x", "division by zero"),
+        ("22P02", 'invalid input syntax for type integer: "RO49"', "bad_value", "type integer: <value>"),
+        ("42601", 'syntax error in tsquery: "RO49"', "bad_value", "in tsquery: <value>"),
+        ("42704", 'could not find jsonpath variable "RO49"', "bad_value", "variable <value>"),
+        ("54000", "requested character too large for encoding: 49", "bad_value", "encoding: <value>"),
+        ("54000", "RO49 target lists can have at most 1664 entries", "too_large", "than it may have"),
+        ("22012", "division by zero", "bad_value", "division by zero"),
+        ("22023", "RO49 said a function of the database's own", "bad_value", "does not fit what is done with it"),
+        ("22P02", "ungültige Eingabesyntax für Typ integer: »RO49«", "bad_value", "does not fit what is done with it"),
+        ("0A000", "RO49 cannot be done", "not_supported", "cannot do this"),
+        ("42703", 'column "RO49" does not exist', "internal", "in the log"),
+        ("42P01", 'relation "hr.RO49" does not exist', "internal", "in the log"),
+        ("42883", "function RO49() does not exist", "internal", "in the log"),
     ],
 )
-def test_a_value_is_told_only_where_the_query_wrote_it(message: str, sql: str, told: str) -> None:
-    assert read("22P02", message, sql).message.endswith(told)
+def test_once_a_query_is_understood_no_word_of_a_row_is_told(sqlstate: str, message: str, code: str, told: str) -> None:
+    fault = ServerFault(sqlstate, message, "perhaps RO49", 8, "Key (iban)=(RO49)")
+    answer = explain_result(fault, "SELECT iban FROM orders", DATA)
+
+    assert (answer.code, answer.message[-len(told) :]) == (code, told)
+    assert "RO49" not in str(answer.as_json())
+    assert "RO49" in str(answer.detail)
+
+
+def test_what_is_not_permitted_later_is_told_like_what_is_not_at_first() -> None:
+    fault = ServerFault("42501", "permission denied for table payroll")
+
+    assert explain_result(fault, "SELECT 1", DATA) == explain(fault, "SELECT 1", DATA)
+    assert "payroll" not in str(explain(fault, "SELECT 1", DATA).as_json())
+
+
+def test_a_bound_value_that_does_not_fit_is_told_by_no_word_of_the_database() -> None:
+    odd = explain_statement(ServerFault("22023", "no RO49 here", "look at RO49"))
+    known = explain_statement(ServerFault("22008", "date field value out of range: 1949-13-01"))
+
+    assert (odd.code, "RO49" in str(odd.as_json())) == ("bad_value", False)
+    assert known.message == "date field value out of range: <value>"
 
 
 def test_a_missing_column_is_answered_with_those_there_are() -> None:

@@ -7,6 +7,7 @@ from placet.database.describing import describe_relation
 from placet.database.finding import Finding
 from placet.database.plan import SandboxPlan
 from placet.database.postgres_pool import Connection, connect
+from placet.database.postgres_query import Settings
 from placet.database.relation import KnownColumn
 from placet.database.views import Name, View, leaves_rows_out
 from placet.database.wire import Wire
@@ -28,7 +29,8 @@ async def check_postgres(dsn: str, plan: SandboxPlan, *, audit_dsn: str | None =
     """
     async with await connect(dsn) as connection:
         role = connection.info.user
-        findings = [finding async for finding in _look_at_relations(connection, plan)]
+        findings = [finding async for finding in _look_at_settings(connection, plan)]
+        findings += [finding async for finding in _look_at_relations(connection, plan)]
     async with await connect(audit_dsn or dsn) as connection:
         findings += await audit_role(connection, role, plan.open_relations(), plan.functions)
         findings += _look_at_filters(plan, await load_views(connection))
@@ -36,6 +38,13 @@ async def check_postgres(dsn: str, plan: SandboxPlan, *, audit_dsn: str | None =
         message = f"this is the login {role!r}, and the plan is for {plan.role!r}"
         findings.append(Finding("login", message, False, f"check with the login {plan.role!r}"))
     return sorted(findings, key=lambda finding: not finding.is_severe)
+
+
+async def _look_at_settings(connection: Connection, plan: SandboxPlan) -> AsyncIterator[Finding]:
+    try:
+        await Settings((plan.api_schema,), plan.time_zone, plan.open_caps()).try_out(Wire(connection))
+    except ConfigurationError as error:
+        yield Finding("settings", str(error), True, "correct the plan")
 
 
 async def _look_at_relations(connection: Connection, plan: SandboxPlan) -> AsyncIterator[Finding]:

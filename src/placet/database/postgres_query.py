@@ -23,7 +23,8 @@ from placet.database.answer import Column, Fix, SqlAnswer, SqlRefusal
 from placet.database.caps import Caps
 from placet.database.postgres_values import decode, is_short, type_name
 from placet.database.shaping import Shaper
-from placet.database.wire import Message, Wire, rows, statement
+from placet.database.wire import Message, ServerError, Wire, rows, statement
+from placet.errors import ConfigurationError
 
 _FETCH_CHARACTERS: Final = 2_000_000
 """That one FETCH may bring, so that a wide answer comes in parts."""
@@ -62,6 +63,9 @@ class Settings:
             "standard_conforming_strings": "on",  # or backslashes would end strings elsewhere than in the parser
             "cursor_tuple_fraction": "1",  # so that what is explained is what is run
             "client_connection_check_interval": "500",
+            "work_mem": "16MB",
+            "max_parallel_workers_per_gather": "0",  # each would have as much memory again
+            "jit": "off",  # the time is short, and compiling is not interrupted
         }
         calls = ", ".join(
             f"set_config({Literal(name).as_string(None)}, {Literal(value).as_string(None)}, true)"
@@ -69,6 +73,20 @@ class Settings:
         )
         mode = "READ ONLY" if read_only else "READ WRITE"
         return statement(f"BEGIN TRANSACTION {mode}".encode()), statement(f"SELECT {calls}".encode())
+
+    async def try_out(self, wire: Wire) -> None:
+        """Have the server take them once, so that what it does not know is said when the application starts.
+
+        Raises:
+            ConfigurationError: There is one that it does not take.
+        """
+        try:
+            await wire.send(*self.begin(), statement(b"ROLLBACK"))
+        except ServerError as error:
+            raise ConfigurationError(
+                f"the server does not take what each query begins with: {error.fault.message}; correct `time_zone`, "
+                "or ask a PostgreSQL of 14 and later"
+            ) from error
 
 
 _AGGREGATING: Final = frozenset({"Aggregate", "WindowAgg"})

@@ -59,17 +59,18 @@ class PostgresRunner:
         self._dsn = dsn
         self._writable = writable
         self._pool = PostgresPool(dsn, self.caps)
-        settings = Settings(search_path, time_zone, self.caps)
-        self._reading = settings.begin()
-        self._writing = settings.begin(read_only=False)
+        self._settings = Settings(search_path, time_zone, self.caps)
+        self._reading = self._settings.begin()
+        self._writing = self._settings.begin(read_only=False)
 
     async def open(self) -> None:
         """Connect.
 
         Raises:
-            ConfigurationError: There is no connection to be had.
+            ConfigurationError: There is no connection to be had, or no such time zone.
         """
-        await (await connect(self._dsn)).close()
+        async with await connect(self._dsn) as connection:
+            await self._settings.try_out(Wire(connection))
 
     async def close(self) -> None:
         """Close the connections."""

@@ -31,7 +31,7 @@ from placet.database.policy import ROW_FUNCTIONS, Policy
 from placet.database.postgres_pool import PostgresPool, connect
 from placet.database.postgres_query import Settings, estimate, fetch, wrap
 from placet.database.relation import OpenData, Relation
-from placet.database.sqlstate import explain
+from placet.database.sqlstate import explain, explain_result
 from placet.database.wire import ServerError, Wire, describe, described, parse
 from placet.errors import ConfigurationError
 
@@ -99,12 +99,13 @@ class PostgresSandbox:
         """Audit the role, look at what is open, and connect.
 
         Raises:
-            ConfigurationError: The role may do too much, a relation is not there, or there is
-                no connection to be had.
+            ConfigurationError: The role may do too much, a relation or the time zone is not there,
+                or there is no connection to be had.
         """
         async with await connect(self._dsn) as connection:
             role = connection.info.user
             wire = Wire(connection)
+            await self._settings.try_out(wire)
             columns = {relation.full_name: await describe_relation(wire, relation) for relation in self._data.relations}
         async with await connect(self._audit_dsn) as connection:
             self.findings = await audit_role(connection, role, self._data.relations, self._functions)
@@ -143,7 +144,8 @@ class PostgresSandbox:
                 return cost
             return await fetch(wire, wrapped, self.caps, started, cost)
         except ServerError as error:
-            if not is_described and error.step < len(self._begin):
+            if is_described:
+                return explain_result(error.fault, sql, self._data)
+            if error.step < len(self._begin):
                 raise  # it has not begun
-            fault = replace(error.fault, position=None) if is_described else error.fault
-            return explain(fault, sql, self._data, passed.relations)
+            return explain(error.fault, sql, self._data, passed.relations)

@@ -1,9 +1,10 @@
 """What PostgreSQL's errors say to a model.
 
 Every SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) gets a stable
-word, what would help, and a hint that knows what is open. A message is a result: a value that
-the query did not write is masked. DETAIL and CONTEXT hold rows and base tables, and go to the
-log alone.
+word, what would help, and a hint that knows what is open. What a query is told before it is
+understood speaks of its own words. Afterwards a message is a result: what may hold a row is told
+by `placet.database.tellable` or not at all, the server's hint neither. DETAIL and CONTEXT hold
+rows and base tables, and go to the log alone.
 """
 
 import re
@@ -14,6 +15,7 @@ from typing import Final, NamedTuple
 from placet.database.answer import Fix, SqlRefusal, excerpt
 from placet.database.hints import function_hint, syntax_hint
 from placet.database.relation import OpenData, Relation
+from placet.database.tellable import tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,13 @@ _LATE: Final = _Meaning(
     "ask for a shorter period, aggregate before joining, filter on an indexed column",
 )  # fmt: skip
 _VALUE: Final = _Meaning("bad_value", Fix.SQL)
+_ODD_VALUE: Final = _Meaning(
+    "bad_value",
+    Fix.SQL,
+    "a value does not fit what is done with it",
+    "filter such rows out first, or keep them as texts",
+)
+_UNABLE: Final = _Meaning("not_supported", Fix.SQL, "the database cannot do this", "write it in another way")
 _INTERNAL: Final = _Meaning("internal", Fix.OPERATOR, "the database failed; its words are in the log")
 
 _MEANINGS: Final = {
@@ -101,8 +110,6 @@ _CONFLICTS: Final = {
     "23514": "a value breaks a rule of the database",
 }
 
-_QUOTED: Final = re.compile(r'"(.*)"', re.DOTALL)
-"""From the first quote to the last: a value may hold quotes itself."""
 _COLUMN: Final = re.compile(r'column "?([\w.]+)"? does not exist')
 _RELATION: Final = re.compile(r'relation "([^"]+)" does not exist')
 _FUNCTION: Final = re.compile(r"function (?:[\w]+\.)?(\w+)\(")
@@ -110,28 +117,53 @@ _ROUND: Final = re.compile(r"function round\(double precision, integer\)")
 
 
 def explain(fault: ServerFault, sql: str, data: OpenData, relations: Iterable[str] = ()) -> SqlRefusal:
-    """Return what a fault says about a query.
+    """Return why a query is not understood. No row has been looked at.
 
     Args:
-        fault: What the server has said; its position is one in `sql`, or None.
+        fault: What the server has said; its position is one in `sql`.
         sql: The query, as the model wrote it.
         data: What is open.
         relations: The full names of those that the query reads.
     """
-    meaning = _MEANINGS.get(fault.sqlstate) or _CLASSES.get(fault.sqlstate[:2]) or _INTERNAL
+    meaning = _meaning(fault)
     used = [relation for relation in data.relations if relation.full_name in set(relations)]
     hint, similar = _teach(fault, sql, data, used)
     position = None if fault.position is None else min(max(0, fault.position - 1), len(sql))
     return SqlRefusal(
         code=meaning.code,
         sqlstate=fault.sqlstate or None,
-        message=meaning.message or _mask(fault.message, sql, fault.sqlstate),
+        message=meaning.message or fault.message,
         fix=meaning.fix,
         hint=hint or meaning.hint or (None if meaning.message else fault.hint),
         position=position,
         excerpt=None if position is None else excerpt(sql, position),
         nearest=similar,
-        detail=f"{fault.message} {fault.detail}".strip() or None,
+        detail=_detail(fault),
+    )
+
+
+def explain_result(fault: ServerFault, sql: str, data: OpenData) -> SqlRefusal:
+    """Return why a query that was understood has no answer. Rows and hidden names may stand in the fault.
+
+    Args:
+        fault: What the server has said.
+        sql: The query, as the model wrote it.
+        data: What is open.
+    """
+    meaning, told = _meaning(fault), None
+    if meaning.message is None or meaning is _LARGE:
+        told = tell(fault.message, sql)
+    if told and not fault.sqlstate.startswith(("21", "22", "0A")):
+        meaning = _VALUE  # a value that was read as a query of a text, as a path, as a character
+    elif told is None and meaning.message is None:  # of another shape, in another language, or from inside a function
+        meaning = _ODD_VALUE if meaning.code == "bad_value" else _UNABLE if fault.sqlstate == "0A000" else _INTERNAL
+    return SqlRefusal(
+        code=meaning.code,
+        sqlstate=fault.sqlstate or None,
+        message=told or meaning.message or "",
+        fix=meaning.fix,
+        hint=_what_there_is(data) if meaning.fix is Fix.POLICY else meaning.hint,
+        detail=_detail(fault),
     )
 
 
@@ -142,7 +174,7 @@ def explain_statement(fault: ServerFault) -> SqlRefusal:
     a function of the database says with RAISE is said to the model as written.
     """
     conflict = _Meaning("conflict", Fix.SQL, "the database does not take these values", "check the values")
-    meaning = _MEANINGS.get(fault.sqlstate) or _CLASSES.get(fault.sqlstate[:2]) or _INTERNAL
+    meaning = _meaning(fault)
     if fault.sqlstate in _CONFLICTS:
         meaning = conflict._replace(message=_CONFLICTS[fault.sqlstate])
     elif fault.sqlstate.startswith("23"):
@@ -150,7 +182,7 @@ def explain_statement(fault: ServerFault) -> SqlRefusal:
     elif fault.sqlstate == "P0001":
         meaning = _Meaning("refused", Fix.SQL, fault.message, fault.hint)
     elif fault.sqlstate.startswith("22"):
-        meaning = _Meaning("bad_value", Fix.SQL, _QUOTED.sub("<value>", fault.message), "check the values")
+        meaning = _Meaning("bad_value", Fix.SQL, tell(fault.message) or _ODD_VALUE.message, "check the values")
     elif meaning.fix in (Fix.SQL, Fix.POLICY):
         meaning = _INTERNAL
     return SqlRefusal(
@@ -159,15 +191,20 @@ def explain_statement(fault: ServerFault) -> SqlRefusal:
         message=meaning.message or _INTERNAL.message or "",
         fix=meaning.fix,
         hint=meaning.hint,
-        detail=f"{fault.message} {fault.detail}".strip() or None,
+        detail=_detail(fault),
     )
 
 
-def _mask(message: str, sql: str, sqlstate: str) -> str:
-    """Replace every value of the data by `<value>`; what the query wrote itself may stand."""
-    if not sqlstate.startswith(("22", "21", "23")):
-        return message
-    return _QUOTED.sub(lambda match: match[0] if f"'{match[1]}'" in sql else "<value>", message)
+def _meaning(fault: ServerFault) -> _Meaning:
+    return _MEANINGS.get(fault.sqlstate) or _CLASSES.get(fault.sqlstate[:2]) or _INTERNAL
+
+
+def _detail(fault: ServerFault) -> str | None:
+    return f"{fault.message} {fault.detail}".strip() or None
+
+
+def _what_there_is(data: OpenData) -> str:
+    return "there are: " + ", ".join(data.names)
 
 
 def _teach(fault: ServerFault, sql: str, data: OpenData, used: list[Relation]) -> tuple[str | None, tuple[str, ...]]:
@@ -181,7 +218,7 @@ def _teach(fault: ServerFault, sql: str, data: OpenData, used: list[Relation]) -
         case "42601":
             return syntax_hint(sql, fault.position), ()
         case "42501" | "25006":
-            return "there are: " + ", ".join(data.names), ()
+            return _what_there_is(data), ()
         case _:
             return None, ()
 
@@ -206,7 +243,7 @@ def _teach_relation(fault: ServerFault, data: OpenData) -> tuple[str | None, tup
         return fault.hint or "the alias is used, and not declared in FROM", ()
     found = _RELATION.search(fault.message)
     name = found[1].rpartition(".")[2] if found else ""
-    return "there are: " + ", ".join(data.names), data.nearest(name)
+    return _what_there_is(data), data.nearest(name)
 
 
 def _teach_function(fault: ServerFault) -> str | None:
