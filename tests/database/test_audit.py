@@ -7,7 +7,7 @@ import pytest
 from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier
 
-from placet.database.audit import audit_role, load_row_functions
+from placet.database.audit import audit_role, load_row_functions, speaks_english
 from placet.database.finding import Finding, say
 from placet.database.postgres_sandbox import PostgresSandbox
 from placet.database.relation import Relation
@@ -78,17 +78,37 @@ STRONG: Final = {
     "ALTER ROLE {role} REPLICATION": "rolreplication",
     "GRANT pg_read_server_files TO {role}": "member",
     "GRANT pg_monitor TO {role}": "member",
+    "GRANT pg_write_all_data TO {role}": "member",
+    "GRANT pg_read_all_data TO {role} WITH INHERIT FALSE": "member",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA core GRANT SELECT ON TABLES TO {role}": "defaults",
+    "ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC": "defaults",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA api GRANT INSERT ON TABLES TO {role}": "defaults",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA api GRANT EXECUTE ON FUNCTIONS TO {role}": "defaults",
     "ALTER TABLE core.orders OWNER TO {role}": "owner",
     "ALTER SCHEMA core OWNER TO {role}": "owner",
+    "CREATE TYPE core.t AS ENUM ('a'); ALTER TYPE core.t OWNER TO {role}": "owner",
+    "SELECT lo_create(4242); ALTER LARGE OBJECT 4242 OWNER TO {role}": "owner",
+    "SELECT lo_create(4243); GRANT SELECT ON LARGE OBJECT 4243 TO PUBLIC": "large_objects",
     "GRANT INSERT ON api.orders TO {role}": "writes",
     "GRANT UPDATE (total) ON api.orders TO {role}": "writes",
     "GRANT TRUNCATE ON core.orders TO PUBLIC": "writes",
+    "GRANT TRIGGER ON core.orders TO {role}": "writes",
+    "GRANT MAINTAIN ON core.orders TO {role}": "maintains",
     "CREATE SEQUENCE core.s; GRANT USAGE ON SEQUENCE core.s TO {role}": "sequences",
     "GRANT TEMP ON DATABASE {database} TO {role}": "creates",
     "GRANT CREATE ON DATABASE {database} TO PUBLIC": "creates",
     "GRANT CREATE ON SCHEMA api TO {role}": "creates",
     "GRANT USAGE ON SCHEMA core TO {role}; GRANT SELECT ON core.customers TO {role}": "reads",
     "GRANT USAGE ON SCHEMA core TO {role}; GRANT SELECT (email) ON core.customers TO PUBLIC": "reads",
+    "GRANT SELECT ON pg_catalog.pg_authid TO {role}": "reads",
+    "GRANT SELECT ON pg_catalog.pg_shadow TO PUBLIC": "reads",
+    "GRANT EXECUTE ON FUNCTION pg_catalog.pg_read_file(text) TO {role}": "calls",
+    "GRANT EXECUTE ON FUNCTION pg_catalog.pg_ls_dir(text) TO PUBLIC": "calls",
+    "CREATE FUNCTION pg_catalog.lower(int) RETURNS int LANGUAGE sql AS 'SELECT 1'": "calls",
+    "CREATE FUNCTION core.f(text, text) RETURNS bool LANGUAGE sql AS 'SELECT true';"
+    "CREATE OPERATOR api.=== (FUNCTION = core.f, LEFTARG = text, RIGHTARG = text)": "calls",
+    "CREATE TYPE core.t AS (a int); CREATE FUNCTION core.f(core.t) RETURNS int LANGUAGE sql AS 'SELECT 1';"
+    "CREATE CAST (core.t AS int) WITH FUNCTION core.f(core.t) AS IMPLICIT": "calls",
     "CREATE FUNCTION api.f() RETURNS int LANGUAGE sql AS 'SELECT 1'": "calls",
     "CREATE EXTENSION lo SCHEMA api": "calls",
     "CREATE SCHEMA x; GRANT USAGE ON SCHEMA x TO PUBLIC; CREATE EXTENSION dblink SCHEMA x": "calls",
@@ -125,6 +145,7 @@ async def test_a_view_that_leaves_no_row_out_needs_no_barrier(database: Database
 WEAK: Final = {
     "CREATE VIEW api.more AS SELECT 1; GRANT SELECT ON api.more TO {role}": "reads_more",
     "ALTER ROLE {role} RESET temp_file_limit": "temp_file_limit",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA api GRANT SELECT ON TABLES TO {role}": "defaults",
     "ALTER TABLE core.orders ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON core.orders USING "
     "(id = current_setting('app.tenant')::int)": "policy_on_setting",
 }
@@ -155,11 +176,41 @@ async def test_a_role_that_is_too_strong_does_not_start(database: Database) -> N
         assert [finding.code for finding in opened.findings] == ["rolsuper"]
 
 
+async def test_a_parameter_that_only_a_superuser_sets_is_found_and_mended(database: Database) -> None:
+    for who in ("{role}", "PUBLIC"):
+        await database.run(f"GRANT SET, ALTER SYSTEM ON PARAMETER temp_file_limit TO {who}")
+        (finding,) = await database.audit()
+        await database.operator.execute(finding.mend.encode())  # for all databases of the server, so it must end here
+
+        assert (finding.code, finding.is_severe) == ("parameters", True)
+    assert await database.audit() == []
+
+
+@pytest.mark.parametrize(
+    ("language", "is_english"),
+    [("C", True), ("en_US.utf8", True), ("POSIX", True), ("", True), ("English_Ireland.1252", True), ("C.UTF-8", True),
+     ("de_DE.UTF-8", False), ("ro_RO", False), ("cs_CZ", False), ("enm", False)],
+)  # fmt: skip
+def test_a_server_that_speaks_another_language_is_known(language: str, is_english: bool) -> None:
+    assert speaks_english(language) is is_english
+
+
+async def test_a_role_is_not_found_too_strong_by_what_everybody_may_on_a_new_server(database: Database) -> None:
+    await database.run("CREATE EXTENSION citext SCHEMA core; CREATE EXTENSION hstore SCHEMA core")
+
+    assert await database.audit() == []
+
+
 MENDED: Final = (
     "ALTER ROLE {role} BYPASSRLS",
     "GRANT pg_monitor TO {role}",
     "GRANT INSERT ON api.orders TO PUBLIC; GRANT TRUNCATE ON core.orders TO {role}",
     "CREATE SEQUENCE core.s; GRANT USAGE ON SEQUENCE core.s TO {role}",
+    "GRANT TRIGGER ON core.orders TO {role}; GRANT MAINTAIN ON core.orders TO PUBLIC",
+    "SELECT lo_create(4244); GRANT SELECT ON LARGE OBJECT 4244 TO PUBLIC",
+    "GRANT SELECT ON pg_catalog.pg_authid TO {role}; GRANT EXECUTE ON FUNCTION pg_catalog.pg_read_file(text) TO {role}",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA core GRANT SELECT ON TABLES TO {role}",
+    "ALTER DEFAULT PRIVILEGES GRANT INSERT ON TABLES TO PUBLIC",
     'CREATE TABLE core."O""dd" (a int); GRANT USAGE ON SCHEMA core TO {role}; GRANT SELECT ON core."O""dd" TO PUBLIC',
     "CREATE VIEW api.more AS SELECT 1; GRANT SELECT ON api.more TO {role}",
     "CREATE FUNCTION api.f(int, text) RETURNS int LANGUAGE sql AS 'SELECT 1'",

@@ -24,7 +24,11 @@ _NAME: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _SHOWN: Final = 5
 PARSER_MAJOR: Final = 18
 """Whose grammar the parser knows; what a newer server adds is refused."""
-
+_PARAMETERS: Final = 150_000
+"""The version from which on parameters are granted."""
+_MAINTAIN: Final = 170_000
+"""The version from which on maintaining is granted."""
+_ENGLISH: Final = re.compile(r"(c|posix|en|english)?([_.].*)?", re.IGNORECASE)
 
 _POWERS: Final = {
     "rolsuper": ("is superuser", "give the sandbox a login of its own: `placet sql setup` prints how it is made"),
@@ -33,6 +37,11 @@ _POWERS: Final = {
     "rolcreatedb": ("may create databases", "ALTER ROLE {role} NOCREATEDB;"),
     "rolreplication": ("may replicate", "ALTER ROLE {role} NOREPLICATION;"),
 }
+
+
+def speaks_english(lc_messages: str) -> bool:
+    """Return whether a server with this setting says what `placet.database.tellable` knows."""
+    return _ENGLISH.fullmatch(lc_messages) is not None
 
 
 async def load_row_functions(connection: _Connection) -> frozenset[str]:
@@ -78,6 +87,7 @@ async def audit_role(
     findings = [
         *powers,
         *await _audit_rights(connection, role),
+        *await _audit_defaults(connection, role, relations),
         *await _audit_reading(connection, role, relations),
         *await _audit_calling(connection, role, frozenset(functions)),
         *await _audit_views(connection, relations),
@@ -105,9 +115,15 @@ async def _audit_powers(connection: _Connection, role: str) -> list[Finding]:
 
 async def _audit_rights(connection: _Connection, role: str) -> list[Finding]:
     who = f"{Identifier(role).as_string(None)}, PUBLIC"
-    questions = (
-        ("owner", "owned", "owns", "ALTER {found} OWNER TO another role;"),
-        ("writes", "writable", "may write", "REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON {found} FROM {who};"),
+    role_alone = Identifier(role).as_string(None)
+    questions = [
+        ("owner", "owned", "owns", f"REASSIGN OWNED BY {role_alone} TO another role;"),
+        (
+            "writes",
+            "writable",
+            "may write",
+            "REVOKE INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON {found} FROM {who};",
+        ),
         ("sequences", "sequences", "may draw from", "REVOKE ALL ON SEQUENCE {found} FROM {who};"),
         (
             "creates",
@@ -115,7 +131,13 @@ async def _audit_rights(connection: _Connection, role: str) -> list[Finding]:
             "may create",
             "REVOKE CREATE ON SCHEMA … and TEMP, CREATE ON DATABASE … FROM {who};",
         ),
-    )
+        ("large_objects", "large_objects", "may use large objects:", "REVOKE ALL ON LARGE OBJECT {found} FROM {who};"),
+    ]
+    if connection.info.server_version >= _PARAMETERS:
+        mend = "REVOKE SET, ALTER SYSTEM ON PARAMETER {found} FROM {who};"
+        questions.append(("parameters", "parameters", "may set what only a superuser may:", mend))
+    if connection.info.server_version >= _MAINTAIN:
+        questions.append(("maintains", "maintained", "may maintain", "REVOKE MAINTAIN ON {found} FROM {who};"))
     findings: list[Finding] = []
     for code, question, verb, mend in questions:
         found = [str(name) for (name,) in await _rows(connection, question, {"role": role})]
@@ -123,6 +145,20 @@ async def _audit_rights(connection: _Connection, role: str) -> list[Finding]:
             message = f"the role {role!r} {verb} {_list(found)}"
             findings.append(Finding(code, message, True, mend.format(found=", ".join(found), who=who)))
     return findings
+
+
+async def _audit_defaults(connection: _Connection, role: str, relations: Sequence[Relation]) -> list[Finding]:
+    schemas = {relation.schema for relation in relations}
+    found = [
+        (str(mend), not (is_read and schema in schemas))
+        for schema, is_read, mend in await _rows(connection, "defaults", {"role": role})
+    ]
+    message = f"the role {role!r} will have rights to what is not made yet, by default privileges"
+    return [
+        Finding("defaults", message, is_severe, " ".join(mends))
+        for is_severe in (True, False)
+        if (mends := [mend for mend, severe in found if severe is is_severe])
+    ]
 
 
 async def _audit_reading(connection: _Connection, role: str, relations: Sequence[Relation]) -> list[Finding]:
@@ -183,12 +219,16 @@ async def _audit_views(connection: _Connection, relations: Sequence[Relation]) -
 
 
 async def _audit_settings(connection: _Connection, role: str) -> list[Finding]:
-    temp_file_limit, version = (await _rows(connection, "settings", {"role": role}))[0]
+    temp_file_limit, language, version = (await _rows(connection, "settings", {"role": role}))[0]
     findings: list[Finding] = []
     if str(temp_file_limit) in ("-1", ""):
         mend = f"ALTER ROLE {Identifier(role).as_string(None)} SET temp_file_limit = '64MB';  -- as a superuser"
         message = f"the role {role!r} has no temp_file_limit: one recursion may fill the disk until its time is up"
         findings.append(Finding("temp_file_limit", message, False, mend))
+    if not speaks_english(str(language)):
+        mend = f"ALTER ROLE {Identifier(role).as_string(None)} SET lc_messages = 'C';  -- as a superuser"
+        message = f"the server speaks {language}: what it says of a value is not told to the model, which learns less"
+        findings.append(Finding("lc_messages", message, False, mend))
     if int(version) > PARSER_MAJOR:
         message = f"the server is PostgreSQL {version}, the parser knows {PARSER_MAJOR}: what is new since is refused"
         findings.append(Finding("newer_server", message, False, "upgrade postgast"))

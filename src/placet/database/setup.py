@@ -20,6 +20,7 @@ _SETTINGS = {
     "temp_file_limit": "64MB",
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
+    "lc_messages": "C",
 }
 
 
@@ -75,7 +76,7 @@ def _lines(plan: SandboxPlan) -> Iterator[str]:
         yield say("REVOKE EXECUTE ON FUNCTION {function} FROM PUBLIC;", function=bare)
         yield say("GRANT EXECUTE ON FUNCTION {function} TO {role};", function=bare)
     yield ""
-    yield "-- Defaults of the session. All but temp_file_limit are set again in every transaction."
+    yield "-- Defaults of the session. All but temp_file_limit and lc_messages are set again in every transaction."
     yield say("ALTER ROLE {role} SET search_path = {schema};")
     timeout = plan.open_caps().timeout.total_seconds()
     for name, value in _SETTINGS.items():
