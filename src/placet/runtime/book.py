@@ -96,6 +96,8 @@ class Book:
         What one run has read may have reached any other of them: by its question, by what a tool
         gave back, or by a state that they share.
         """
+        if not self.outermost.children and not self.heard:  # most runs have none nested in them
+            return (self.outermost.transcript,)
         said = {run_id: run.transcript for run_id, run in self.outermost.children.items() if run.transcript}
         return (self.outermost.transcript, *(said | self.heard).values())
 

@@ -13,9 +13,12 @@ from placet.runtime.world import World
 from placet.tools.complaints import property_names
 from placet.tools.tool import Tool, Version
 from placet.values.approval import Preview
+from placet.values.construction import maker
 from placet.values.decision import Deny, Reason
 from placet.values.json import Json
 from placet.values.provenance import Origin, Provenance
+
+_new_request: Final = maker(GateRequest)
 
 RESOURCE_VERSION: Final = "resource_version"
 """Among the facts on which a yes rests: the version of what was loaded."""
@@ -43,7 +46,7 @@ async def look_up_facts(world: World, ready: Ready) -> GateRequest | Deny:
     takes = what_it_takes(tool.spec, context.principal.id, ready.arguments.json) if tool.spec.limits else ()
     if isinstance(takes, Deny):
         return takes
-    return GateRequest(
+    return _new_request(
         tool=tool.spec,
         principal=context.principal,
         arguments=ready.arguments.value,

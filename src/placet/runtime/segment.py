@@ -7,9 +7,9 @@ stays alive: the next segment starts from the snapshot, in any process.
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
 from placet.agent.definition import AgentDefinition
 from placet.agent.next_action import next_action
@@ -157,14 +157,13 @@ class Segment:
             case _:
                 assert_never(action)
 
-    async def _speak(self, action: AskModel | Stop) -> Outcome | None:
+    def _speak(self, action: AskModel | Stop) -> Coroutine[Any, Any, Outcome | None]:
         """Ask the model, or end the run with its last word; without a model, what was given is all there is."""
         if self.model is None:
-            return await self._conclude_given()
+            return self._conclude_given()
         if isinstance(action, AskModel):
-            ended = await self._ask(self.model)
-            return await self._close(ended) if ended is not None else None
-        return await (self._conclude() if action.reason is None else self._close(action.reason))
+            return self._ask(self.model)
+        return self._conclude() if action.reason is None else self._close(action.reason)
 
     # ── tools ─────────────────────────────────────────────────────────────────────────
 
@@ -188,7 +187,7 @@ class Segment:
             emit=self.emit,
             state=self.kept.value if self.kept is not None else None,
             conversation=self._conversation(),
-            runtime=self._nesting(key),
+            runtime=self._nesting(run, key),
             entered=planned.entered,
             span=span,
         )
@@ -197,8 +196,7 @@ class Segment:
         """Return what the provenance of arguments is traced in; a direct call stands in none."""
         return () if self.model is None else self.book.conversations()
 
-    def _nesting(self, key: str) -> Nesting:
-        run = self.run
+    def _nesting(self, run: Run, key: str) -> Nesting:
         return _new_nesting(
             world=self.world,
             book=self.book,
@@ -254,16 +252,20 @@ class Segment:
 
     # ── the model ─────────────────────────────────────────────────────────────────────
 
-    async def _ask(self, model: ModelClient) -> StopReason | None:
-        """Ask the model once, within the budget of the whole tree; return why the run ends here, or None."""
-        if self.nested is None:
-            return await self._ask_once(model, self._seconds_left())
+    async def _ask(self, model: ModelClient) -> Outcome | None:
+        """Ask the model once; return what came of the segment when it has ended with it."""
+        left = self._seconds_left()
+        ended = await (self._ask_once(model, left) if self.nested is None else self._ask_within(model, left))
+        return await self._close(ended) if ended is not None else None
+
+    async def _ask_within(self, model: ModelClient, left: float) -> StopReason | None:
+        """Ask the model of a nested run within the budget of the whole tree; return why the run ends here, or None."""
         spent = self.book.spent()
         if spent is not None:
             return spent
         self.book.asking += 1
         try:
-            return await self._ask_once(model, min(self._seconds_left(), self.book.seconds_left()))
+            return await self._ask_once(model, min(left, self.book.seconds_left()))
         finally:
             self.book.asking -= 1
 
