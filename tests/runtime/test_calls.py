@@ -10,7 +10,7 @@ from placet.models.scripted import ScriptedModel
 from placet.ports import Finish, ModelAnswer
 from placet.runtime.sinks import ListSink
 from placet.tools.context import Context
-from placet.tools.tool import tool
+from placet.tools.tool import Tool, tool
 from placet.values.audit import AuditKind
 from placet.values.call import ToolCall, ToolResult
 from placet.values.event import CallFinished
@@ -168,6 +168,28 @@ async def test_a_write_without_a_key_is_refused_at_the_direct_door(make_agent: M
     assert isinstance(result, Refused)
     assert result.reason == "key_required"
     assert not office.done
+
+
+@pytest.mark.parametrize("again", [50, 50.0])
+async def test_what_nobody_knows_blocks_its_like_however_a_number_is_written(
+    make_agent: MakeAgent, office: Office, again: float
+) -> None:
+    async def fail(arguments: Any, context: Context[Office]) -> str:
+        context.deps.done.append(arguments["amount"])
+        raise OSError("connection reset")
+
+    form = {"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["amount"]}
+    wire = Tool.define(
+        name="wire", description="Wire.", parameters=form, effect="write", handler=fail, roles={"support"}, waiver="x"
+    )
+    agent = make_agent(tools=[wire])
+    await agent.call("wire", {"amount": 50}, principal=CLERK, key="1")
+
+    result = await agent.call("wire", {"amount": again}, principal=CLERK, key="2")
+
+    assert isinstance(result, ToolResult)
+    assert result.code == "effect_unknown"
+    assert len(office.done) == 1
 
 
 async def test_the_same_key_gives_the_recorded_result_and_another_call_under_it_a_conflict(

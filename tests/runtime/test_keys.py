@@ -45,6 +45,15 @@ def test_a_key_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
         read_or_make_secret(path)
 
 
+def test_a_number_has_one_digest_however_it_is_written() -> None:
+    key = Keys.of(b"s" * 32).digest
+    whole = call_digest(key, "pay", {"amount": 50, "parts": [1, {"n": -2}]})
+
+    assert call_digest(key, "pay", {"amount": 50.0, "parts": [1.0, {"n": -2.0}]}) == whole
+    others = [{"amount": 50.5}, {"amount": "50"}, {"amount": True}, {"amount": 1}, {"amount": 2.0**60}]
+    assert len({call_digest(key, "pay", arguments) for arguments in others}) == len(others)
+
+
 def test_the_digest_of_a_call_does_not_depend_on_the_order_of_its_arguments_but_on_all_else() -> None:
     key = Keys.of(b"s" * 32).digest
     digest = call_digest(key, "pay", {"to": "a", "amount": 10})

@@ -4,13 +4,16 @@ import hashlib
 import hmac
 import os
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from placet.errors import ConfigurationError
-from placet.values.json import JsonObject, canonical
+from placet.values.json import Json, JsonObject, canonical
 
 _MINIMUM_BYTES = 32
+_EXACT = 2**53
+"""Up to here a float holds every whole number."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,9 +49,20 @@ class Keys:
 def call_digest(key: bytes, tool: str, arguments: JsonObject) -> str:
     """Return the keyed digest of a call: HMAC-SHA256 over its canonical form, 64 hex digits.
 
-    Keyed, because a plain hash of few possible arguments can be undone by trying them.
+    Keyed, because a plain hash of few possible arguments can be undone by trying them. JSON has one kind of
+    number, so that 50 and 50.0 are one call (RFC 8785, 3.2.2.3): whoever was told no, or that nobody knows,
+    must not get through by a point and a nought.
     """
-    return hmac.digest(key, canonical([tool, arguments]).encode(), "sha256").hex()
+    return hmac.digest(key, canonical([tool, _one_number(arguments)]).encode(), "sha256").hex()
+
+
+def _one_number(value: Json) -> Json:
+    """Return a value with every whole number written as one."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) <= _EXACT else value
+    if isinstance(value, Mapping):
+        return {name: _one_number(part) for name, part in value.items()}
+    return [_one_number(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def token_hash(token: str) -> str:
