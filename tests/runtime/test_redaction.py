@@ -9,7 +9,7 @@ from placet.agent.definition import AgentDefinition
 from placet.errors import ToolError
 from placet.models.scripted import ScriptedModel
 from placet.runtime.sinks import ListSink
-from placet.tools.tool import tool
+from placet.tools.tool import Tool, tool
 from placet.values.approval import Approval, Preview
 from placet.values.audit import AuditKind
 from placet.values.call import ToolResult
@@ -264,3 +264,34 @@ async def test_who_watches_is_told_no_redacted_argument(make_agent: MakeAgent) -
     (started,) = [event for event in events if isinstance(event, CallStarted)]
     assert started.sentence == "looking at [redacted], order 4…"
     assert [event for event in events if HOME in repr(event) and not isinstance(event, RunEnded)] == []
+
+
+@pytest.mark.parametrize("hiding", ["inner", "outer"])
+async def test_what_one_of_two_tools_of_a_name_keeps_out_is_kept_out_of_what_is_said_of_either(
+    make_agent: MakeAgent, heard: ListSink, hiding: str
+) -> None:
+    def lend(*, hides: bool) -> Tool:
+        async def lend(note: str) -> str:
+            """Lend something."""
+            return "lent"
+
+        asked = Approval.always(approvers={"finance"})
+        return tool(effect="write", roles={"support"}, approval=asked, redact={"note"} if hides else set())(lend)
+
+    inner = make_agent(
+        ScriptedModel().calls("lend", note="hunter2").says("ok"),
+        tools=[lend(hides=hiding == "inner")],
+        definition=AgentDefinition(name="inner"),
+    )
+    model = ScriptedModel().calls("ask_inner").says("ok")
+    outer = make_agent(model, tools=[ask_inner(), lend(hides=hiding == "outer")], agents=[inner])
+    first = await outer.ask("Please", principal=CLERK)
+    assert isinstance(first, Waiting)
+    waiting = await outer.resume(first.run_id)
+    assert isinstance(waiting, Waiting)
+    await outer.approve(waiting.approvals[0].id, by=BOSS)
+
+    assert waiting.approvals[0].arguments == {"note": "[redacted]"}
+    decided = [entry for entry in heard.entries if entry.decision == "approved"]
+    assert len(decided) == 1
+    assert "hunter2" not in decided[0].body

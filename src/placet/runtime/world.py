@@ -123,11 +123,16 @@ class World:
     tasks: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
 
     def redactor(self, tool: Tool | None) -> Redactor:
-        """Return what keeps the tool's secrets out of records; without a tool, the patterns alone."""
+        """Return what keeps the tool's secrets out of records; without a tool, the patterns alone.
+
+        A question is known by its tool's name alone, and another agent in the tree may call a tool so: what one
+        of them keeps out is kept out of them all.
+        """
         name = tool.spec.name if tool else ""
         found = self.redactors.get(name)
         if found is None:
-            fields = tool.spec.redact | tool.spec.secret_fields if tool else frozenset[str]()
+            alike = [tool, *self.called(name)] if tool else []
+            fields = frozenset[str]().union(*(one.spec.redact | one.spec.secret_fields for one in alike))
             found = self.redactors[name] = Redactor(fields, personal=self.personal)
         return found
 
