@@ -207,6 +207,7 @@ MENDED: Final = (
     "GRANT INSERT ON api.orders TO PUBLIC; GRANT TRUNCATE ON core.orders TO {role}",
     "CREATE SEQUENCE core.s; GRANT USAGE ON SEQUENCE core.s TO {role}",
     "GRANT TRIGGER ON core.orders TO {role}; GRANT MAINTAIN ON core.orders TO PUBLIC",
+    "GRANT TEMP, CREATE ON DATABASE {database} TO {role}; GRANT CREATE ON SCHEMA api TO PUBLIC",
     "SELECT lo_create(4244); GRANT SELECT ON LARGE OBJECT 4244 TO PUBLIC",
     "GRANT SELECT ON pg_catalog.pg_authid TO {role}; GRANT EXECUTE ON FUNCTION pg_catalog.pg_read_file(text) TO {role}",
     "ALTER DEFAULT PRIVILEGES IN SCHEMA core GRANT SELECT ON TABLES TO {role}",

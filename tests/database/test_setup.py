@@ -61,6 +61,8 @@ async def test_the_setup_makes_what_the_check_finds_right(server: PostgresServer
         dsn = f"{database} user='{name}'"
 
         assert await check(dsn, plan) == []
+        elsewhere = plan.model_copy(update={"time_zone": "Europe/Bucuresti"})
+        assert [(found.code, found.is_severe) for found in await check(dsn, elsewhere)] == [("settings", True)]
         async with make_sandbox(
             f"postgresql:///{name}?host={server.directory}&user={name}".replace(" ", "%20"), plan
         ) as opened:
@@ -104,6 +106,11 @@ def test_a_plan_without_a_database_or_a_table_makes_no_setup() -> None:
         setup_sql(read_plan("relations: {orders: {}}"))
     with pytest.raises(ConfigurationError, match="'orders'"):
         setup_sql(read_plan("database: d\nrelations: {orders: {columns: {id: ''}}}"))
+    for table in ("orders", "shop.core.orders"):
+        with pytest.raises(ConfigurationError, match=r"schema\.table"):
+            setup_sql(read_plan(f"database: d\nrelations: {{orders: {{from: {table}, columns: {{id: ''}}}}}}"))
+    with pytest.raises(ConfigurationError, match=r"'vat'.*schema\.name"):
+        setup_sql(read_plan("database: d\nfunctions: [vat]\nrelations: {o: {from: c.o, columns: {id: ''}}}"))
 
 
 async def test_a_plan_opens_a_sqlite_file_as_well(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -125,12 +125,6 @@ async def _audit_rights(connection: _Connection, role: str) -> list[Finding]:
             "REVOKE INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON {found} FROM {who};",
         ),
         ("sequences", "sequences", "may draw from", "REVOKE ALL ON SEQUENCE {found} FROM {who};"),
-        (
-            "creates",
-            "creatable",
-            "may create",
-            "REVOKE CREATE ON SCHEMA … and TEMP, CREATE ON DATABASE … FROM {who};",
-        ),
         ("large_objects", "large_objects", "may use large objects:", "REVOKE ALL ON LARGE OBJECT {found} FROM {who};"),
     ]
     if connection.info.server_version >= _PARAMETERS:
@@ -138,7 +132,11 @@ async def _audit_rights(connection: _Connection, role: str) -> list[Finding]:
         questions.append(("parameters", "parameters", "may set what only a superuser may:", mend))
     if connection.info.server_version >= _MAINTAIN:
         questions.append(("maintains", "maintained", "may maintain", "REVOKE MAINTAIN ON {found} FROM {who};"))
+    created = [str(right) for (right,) in await _rows(connection, "creatable", {"role": role})]
     findings: list[Finding] = []
+    if created:
+        mend = " ".join(f"REVOKE {right} FROM {who};" for right in created)
+        findings.append(Finding("creates", f"the role {role!r} has the right to {_list(created)}", True, mend))
     for code, question, verb, mend in questions:
         found = [str(name) for (name,) in await _rows(connection, question, {"role": role})]
         if found:
@@ -188,7 +186,7 @@ async def _audit_calling(connection: _Connection, role: str, granted: frozenset[
     ]
     if not callable_:
         return []
-    message = f"the role {role!r} may call {_list(callable_)}, which is not granted to it here"
+    message = f"the role {role!r} may call {_list([*dict.fromkeys(callable_)])}, which is not granted to it here"
     signatures = ", ".join(
         str(signature) for schema, name, _, _, signature in found if f"{schema}.{name}" not in granted
     )

@@ -81,12 +81,14 @@ class Settings:
             ConfigurationError: There is one that it does not take.
         """
         try:
-            await wire.send(*self.begin(), statement(b"ROLLBACK"))
+            await wire.send(*self.begin())
         except ServerError as error:
             raise ConfigurationError(
                 f"the server does not take what each query begins with: {error.fault.message}; correct `time_zone`, "
                 "or ask a PostgreSQL of 14 and later"
             ) from error
+        finally:
+            await wire.send(statement(b"ROLLBACK"))  # for itself: after a fault nothing of the same trip is looked at
 
 
 _AGGREGATING: Final = frozenset({"Aggregate", "WindowAgg"})

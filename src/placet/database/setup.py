@@ -9,6 +9,7 @@ from typing import LiteralString
 from psycopg.sql import SQL, Composable, Identifier, Literal
 
 from placet.database.plan import RelationPlan, SandboxPlan
+from placet.database.policy import Policy
 from placet.errors import ConfigurationError
 
 _SETTINGS = {
@@ -31,7 +32,7 @@ def setup_sql(plan: SandboxPlan) -> str:
     to `\password`, which keeps it out of files and logs.
 
     Raises:
-        ConfigurationError: The plan names no database, or a relation no table.
+        ConfigurationError: The plan names no database, or a relation no table, or a function no schema.
     """
     if not plan.database:
         raise ConfigurationError("the plan names no database; state `database`")
@@ -70,6 +71,7 @@ def _lines(plan: SandboxPlan) -> Iterator[str]:
     yield say("GRANT USAGE ON SCHEMA {schema} TO {role};")
     for name in plan.relations:
         yield say("GRANT SELECT ON {view} TO {role};", view=Identifier(plan.api_schema, name))
+    Policy(functions=frozenset(plan.functions))  # looks at their names
     for name in plan.functions:
         bare = Identifier(*name.split("."))
         yield say("GRANT USAGE ON SCHEMA {space} TO {role};", space=Identifier(name.partition(".")[0]))
@@ -89,6 +91,8 @@ def _lines(plan: SandboxPlan) -> Iterator[str]:
 def _view(plan: SandboxPlan, name: str, relation: RelationPlan) -> Iterator[str]:
     if not relation.source or not relation.columns:
         raise ConfigurationError(f"the relation {name!r} needs `from` and `columns`, or no view can be made of it")
+    if relation.source.count(".") != 1:
+        raise ConfigurationError(f"the relation {name!r} is from {relation.source!r}; write it as 'schema.table'")
     view = Identifier(plan.api_schema, name).as_string(None)
     source = Identifier(*relation.source.split("."))
     columns = SQL(", ").join(Identifier(column) for column in relation.columns)

@@ -32,12 +32,10 @@ SELECT format('%%I.%%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace
 WHERE CASE WHEN c.relkind = 'S' THEN has_sequence_privilege(%(role)s, c.oid, 'USAGE, UPDATE') ELSE false END ORDER BY 1;
 
 -- name: creatable
-SELECT format('schema %%I', nspname) FROM pg_namespace
+SELECT format('CREATE ON SCHEMA %%I', nspname) FROM pg_namespace
 WHERE has_schema_privilege(%(role)s, oid, 'CREATE') AND nspname !~ '^pg_(toast|temp)'
-UNION ALL SELECT format('temporary tables in %%I', current_database())
-WHERE has_database_privilege(%(role)s, current_database(), 'TEMP')
-UNION ALL SELECT format('schemas in %%I', current_database())
-WHERE has_database_privilege(%(role)s, current_database(), 'CREATE') ORDER BY 1;
+UNION ALL SELECT format('%%s ON DATABASE %%I', granted, current_database()) FROM (VALUES ('CREATE'), ('TEMP')) of(granted)
+WHERE has_database_privilege(%(role)s, current_database(), granted) ORDER BY 1;
 
 -- name: large_objects
 SELECT DISTINCT o.oid FROM pg_largeobject_metadata o, aclexplode(o.lomacl) granted JOIN pg_roles r ON r.rolname = %(role)s
