@@ -37,9 +37,14 @@ def read_policy(policy: Policy | Path | str | None, product: str) -> Policy | No
         product: For which product the file is read.
 
     Raises:
-        PolicyError: The file cannot be read, or is no policy.
+        PolicyError: The file cannot be read, or is no policy; or a product is named for a policy that is in
+            force for another, or for none.
     """
     if policy is None or isinstance(policy, Policy):
+        if product and (policy is None or policy.product != product):
+            raise PolicyError(
+                f"product={product!r} is for a policy file: give policy='policy.toml', or Policy(product=…)"
+            )
         return policy
     from placet.gate.policy_text import parse_policy  # noqa: PLC0415 - it needs TOML
 

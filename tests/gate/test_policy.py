@@ -234,6 +234,7 @@ def test_a_tool_that_no_rule_could_permit_is_not_seen() -> None:
 
 TOML = """
 roles = ["support", "finance"]
+products = ["chat", "office"]
 [[rule]]
 id = "reads"
 permit = ["look"]
@@ -266,11 +267,23 @@ def test_toml_says_the_same_and_rules_of_other_products_are_out_of_force(make_re
         ('roles = ["*"]', "roles = []"),
         ("[[rule]]", "[[rules]]"),
         ("roles = [", "roles = ["[:-1]),
+        ('products = ["chat", "office"]', 'products = "chat"'),
+        ('products = ["chat", "office"]', 'products = ["office"]'),
+        ('products = ["chat", "office"]', ""),
     ],
 )
 def test_toml_with_a_fault_does_not_build(old: str, new: str) -> None:
     with pytest.raises(PolicyError):
-        parse_policy(TOML.replace(old, new, 1))
+        parse_policy(TOML.replace(old, new, 1), product="chat")
+
+
+def test_a_policy_with_products_is_read_for_one_of_them() -> None:
+    assert len(parse_policy(TOML, product="chat").rules) == 2
+    for forgotten_or_misspelt in ("", "caht"):
+        with pytest.raises(PolicyError, match="is none of"):
+            parse_policy(TOML, product=forgotten_or_misspelt)
+    with pytest.raises(PolicyError, match="is none of"):
+        policy_of(EVERYBODY_LOOKS, product="chat")
 
 
 FIVE, ROME = Condition("euro", Comparison.EQUALS, 5), Condition("to", Comparison.EQUALS, "Rome")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field, HttpUrl
 
+from placet.errors import PolicyError
 from placet.models.scripted import ScriptedModel
 from placet.runtime.settle import settle_effect
 from placet.tools.context import Context
@@ -79,6 +80,12 @@ async def test_what_a_policy_forbids_is_forbidden_whatever_type_the_argument_has
 
     assert (forbidden.code, fine.code) == (Reason.NOT_PERMITTED, "ok")
     assert len(office.done) == 1
+
+
+def test_a_product_that_counts_for_nothing_is_refused(make_agent: MakeAgent) -> None:
+    for policy in (None, policy_of("post")):
+        with pytest.raises(PolicyError, match="is for a policy file"):
+            make_agent(tools=[post], policy=policy, product="chat")
 
 
 async def test_a_write_that_a_policy_alone_permits_needs_a_key_too(make_agent: MakeAgent, office: Office) -> None:

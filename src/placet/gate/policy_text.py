@@ -2,6 +2,7 @@
 
 ```toml
 roles = ["customer", "support", "finance"]
+products = ["support-chat", "back-office"]
 
 [[rule]]
 id = "support reads orders"
@@ -25,6 +26,7 @@ from placet.errors import PolicyError
 from placet.values.json import is_array, is_object
 from placet.values.policy import Comparison, Condition, Policy, Rule, Verdict
 
+_KEYS: Final = frozenset({"roles", "products", "rule"})
 _RULE_KEYS: Final = frozenset({"id", "permit", "forbid", "roles", "products", "when"})
 
 
@@ -38,14 +40,17 @@ def parse_policy(text: str, *, product: str = "") -> Policy:
         form = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PolicyError(f"the policy is no TOML: {error}") from error
-    unknown = sorted(set(form) - {"roles", "rule"})
+    unknown = sorted(set(form) - _KEYS)
     if unknown:
-        raise PolicyError(f"the policy has unknown keys {unknown}; known are 'roles' and 'rule'")
+        raise PolicyError(f"the policy has unknown keys {unknown}; known are {sorted(_KEYS)}")
     rules = form.get("rule", [])
     if not is_array(rules):
         raise PolicyError("write each rule under [[rule]]")
     return Policy(
-        rules=tuple(_rule(rule) for rule in rules), roles=_words(form, "roles", "the policy"), product=product
+        rules=tuple(_rule(rule) for rule in rules),
+        roles=_words(form, "roles", "the policy"),
+        product=product,
+        products=_words(form, "products", "the policy") if "products" in form else frozenset(),
     )
 
 

@@ -207,7 +207,7 @@ def _of_one_tool(policy: Policy | None, name: str) -> Policy | None:
     if policy is None:
         return None
     rules = tuple(replace(rule, tools=frozenset({name})) for rule in policy.rules if name in rule.tools)
-    return Policy(rules=rules, roles=policy.roles, product=policy.product)
+    return replace(policy, rules=rules)
 
 
 def assert_safe(report: AttackReport) -> None:

@@ -274,16 +274,19 @@ class Policy:
         rules: Without order.
         roles: Every role that there is; a rule that names another does not build.
         product: Which product it is in force for; rules of other products are left out.
+        products: Every product that there is; a rule that names another does not build. Where there are
+            some, `product` is one of them, so that no rule is left out by a name that was forgotten or misspelt.
         digest: Over all rules; an approval is bound to it. Predicates in code
             count by name, instructions and constants, not by what they close over.
 
     Raises:
-        PolicyError: Two rules have one id, or a rule names an undeclared role.
+        PolicyError: Two rules have one id, or a rule names an undeclared role or product, or the product is none.
     """
 
     rules: tuple[Rule, ...]
     roles: frozenset[str]
     product: str = ""
+    products: frozenset[str] = frozenset()
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -300,6 +303,16 @@ class Policy:
                     f"rule {rule.id!r} names the role {unknown[0]!r}, which is not declared; "
                     f"roles are {sorted(self.roles)}"
                 )
+            strange = sorted(rule.products - self.products)
+            if strange:
+                raise PolicyError(
+                    f"rule {rule.id!r} names the product {strange[0]!r}, which is not declared; "
+                    f"products are {sorted(self.products)}"
+                )
+        if (self.product or self.products) and self.product not in self.products:
+            raise PolicyError(
+                f"the product {self.product!r} is none of {sorted(self.products)}; say for which the policy is in force"
+            )
         in_force = tuple(rule for rule in self.rules if not rule.products or self.product in rule.products)
         object.__setattr__(self, "rules", in_force)
         object.__setattr__(
