@@ -277,6 +277,11 @@ def test_toml_with_a_fault_does_not_build(old: str, new: str) -> None:
         parse_policy(TOML.replace(old, new, 1), product="chat")
 
 
+def test_a_rule_of_an_undeclared_product_does_not_build() -> None:
+    with pytest.raises(PolicyError, match="names the product 'caht'"):
+        policy_of(replace(EVERYBODY_LOOKS, products=frozenset({"caht"})))
+
+
 def test_a_policy_with_products_is_read_for_one_of_them() -> None:
     assert len(parse_policy(TOML, product="chat").rules) == 2
     for forgotten_or_misspelt in ("", "caht"):
