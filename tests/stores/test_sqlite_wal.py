@@ -8,7 +8,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -73,17 +73,18 @@ async def test_the_wal_is_written_back_by_a_thread_of_its_own_and_does_not_grow(
     threads: set[str] = set()
     for connection in (checkpointer_of(store)._beside, checkpointer_of(store)._connection):
         connection.set_trace_callback(lambda sql: threads.add(threading.current_thread().name * (sql == CHECKPOINT)))
-    for _ in range(4 * CHECKPOINT_AFTER):
-        await store.append(an_entry())
+    for _ in range(4):
+        for _ in range(CHECKPOINT_AFTER):
+            await store.append(an_entry())
+        await until(lambda: checkpointer_of(store).is_idle)
     await store.claim(an_intent(1))
-    await until(lambda: len(threads) > 1)
 
     assert threads == {"", "placet-sqlite-checkpoint"}
     assert wal.stat().st_size < 3 * CHECKPOINT_AFTER * 4 * 4096
 
 
-async def test_nobody_waits_for_a_checkpoint(store: SqliteStore) -> None:
-    checkpointer = checkpointer_of(store)
+@asynccontextmanager
+async def checkpoint_at_work(store: SqliteStore) -> AsyncIterator[None]:
     begun, may_end = threading.Event(), threading.Event()
 
     def hold(sql: str) -> None:
@@ -91,15 +92,34 @@ async def test_nobody_waits_for_a_checkpoint(store: SqliteStore) -> None:
             begun.set()
             may_end.wait(10)
 
-    checkpointer._beside.set_trace_callback(hold)
-    checkpointer.write_back()
+    checkpointer_of(store)._beside.set_trace_callback(hold)
+    checkpointer_of(store).write_back()
     await until(begun.is_set)
     try:
-        async with asyncio.timeout(5):
-            await store.append(an_entry())
-            assert await store.claim(an_intent(1)) == Claimed()
+        yield
     finally:
         may_end.set()
+
+
+async def test_nobody_waits_for_a_checkpoint(store: SqliteStore) -> None:
+    async with checkpoint_at_work(store), asyncio.timeout(5):
+        await store.append(an_entry())
+        assert await store.claim(an_intent(1)) == Claimed()
+
+
+async def test_the_loop_commits_nothing_while_the_wal_may_begin_anew(store: SqliteStore) -> None:
+    threads: list[int] = []
+    checkpointer = checkpointer_of(store)
+    checkpointer._connection.set_trace_callback(
+        lambda sql: threads.append(threading.get_ident()) if sql == "COMMIT" else None
+    )
+    async with checkpoint_at_work(store):
+        await store.append(an_entry())
+        await store.append(an_entry())
+    await until(lambda: checkpointer.is_idle)
+    await store.append(an_entry())
+
+    assert [thread == threading.get_ident() for thread in threads] == [False, False, True]
 
 
 async def test_a_wal_that_is_begun_anew_keeps_its_length(store: SqliteStore, wal: Path) -> None:

@@ -107,8 +107,9 @@ class Checkpointer:
     """Writes the WAL back into the file, on a thread of its own, so that no answer waits for it.
 
     Most of it goes beside the writers; what they have added meanwhile goes alone, in a moment.
-    Whoever writes first after that syncs the WAL's new header, even under `synchronous=NORMAL`;
-    so this thread does, and the loop's never.
+    Whoever writes first when all of it is back syncs the WAL's new header, even under
+    `synchronous=NORMAL`. That is this thread or the writer's, for the loop's writes only when this
+    one is idle; but where another process writes back, too, it may be whoever comes first.
 
     Args:
         path: The file.
@@ -129,11 +130,19 @@ class Checkpointer:
         # Whatever SQLite was built with: a checkpoint syncs the WAL, and then the file.
         self._beside.execute("PRAGMA synchronous=NORMAL")
         self._goes_on: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self._asked = 0
+        self._done = 0
         self._thread = threading.Thread(target=self._work, name="placet-sqlite-checkpoint", daemon=True)
         self._thread.start()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is being written back, so that a commit does not find the WAL about to begin anew."""
+        return self._asked == self._done
+
     def write_back(self) -> None:
-        """Have the WAL written back soon. Returns at once."""
+        """Have the WAL written back soon. Returns at once. For whoever holds the lock."""
+        self._asked += 1
         self._goes_on.put(True)
 
     def close(self) -> None:
@@ -153,6 +162,7 @@ class Checkpointer:
                 self._wal.doubt()
                 path = str(self._path)
                 _log.warning("the WAL of %r could not be written back, it is tried again: %s", path, error)
+            self._done += 1
 
     def _write_back(self) -> None:
         self._wal.write_again()

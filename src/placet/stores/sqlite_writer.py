@@ -210,7 +210,7 @@ class SqliteWriter:
     def _flush(self, loop: asyncio.AbstractEventLoop) -> None:
         self._scheduled = None
         items, self._pending = self._pending, []
-        if self._for_thread or self._handed or not self._lock.acquire(blocking=False):
+        if self._for_thread or self._handed or not (self._checkpointer.is_idle and self._lock.acquire(blocking=False)):
             self._taken += len(items)
             self._hand_over(items, loop)
             return
