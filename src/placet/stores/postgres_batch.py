@@ -6,7 +6,7 @@ and commit. The verbs themselves are those of `State`, the same as in memory.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
@@ -33,6 +33,7 @@ from placet.stores.rows import (
 from placet.stores.state import State
 from placet.values.approval import ApprovalRequest
 from placet.values.audit import microseconds
+from placet.values.construction import dataclass, made_quickly
 from placet.values.effect import Claim, Claimed, EffectRecord, Lease, Take
 from placet.values.run import RunStatus
 
@@ -44,6 +45,7 @@ _STORE: Final = f"SELECT placet.store({', '.join([JSON] * 11)})".encode()
 _APPROVAL_NAMES: Final[tuple[str, ...]] = tuple(APPROVAL_COLUMNS.split(", "))
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One verb over a state, and what has to be loaded for it.
