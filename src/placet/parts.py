@@ -12,6 +12,8 @@ from placet.ports import Store
 from placet.runtime.keys import read_or_make_secret
 from placet.tools.toolset import Toolset
 from placet.values.policy import Policy
+from placet.values.principal import EVERYONE
+from placet.values.tool import ToolSpec
 
 
 def load_agent(path: Path) -> AgentDefinition:
@@ -59,13 +61,15 @@ def choose_tools(tools: Toolset | Iterable[Any], definition: AgentDefinition, po
 
     Raises:
         ConfigurationError: A tool cannot be kept beside the others, or a write has nothing that guards it.
-        PolicyError: The policy names what does not exist.
+        PolicyError: The policy names what does not exist, or a tool a role that the policy does not declare.
         AgentFileError: The definition names tools that were not given.
     """
     permits = {name for rule in policy.rules for name in rule.tools} if policy is not None else set[str]()
     toolset = tools if isinstance(tools, Toolset) else Toolset(tools, policy_permits=permits)
     if policy is not None:
         check_names(policy, {tool.name: tool.spec for tool in toolset})
+        for tool in toolset:
+            _check_roles(tool.spec, policy)
     if definition.tools is None:
         return toolset
     missing = [name for name in definition.tools if name not in toolset.names]
@@ -75,6 +79,17 @@ def choose_tools(tools: Toolset | Iterable[Any], definition: AgentDefinition, po
         )
     named = frozenset(definition.tools)
     return toolset.filter(lambda spec: spec.name in named)
+
+
+def _check_roles(tool: ToolSpec, policy: Policy) -> None:
+    """Refuse a tool that names a role which the policy does not know: nobody could hold it, or say yes by it."""
+    named = (tool.roles or frozenset()) | (tool.approval.approvers if tool.approval is not None else frozenset())
+    unknown = sorted(named - policy.roles - {EVERYONE})
+    if unknown:
+        raise PolicyError(
+            f"tool {tool.name!r} names the role {unknown[0]!r}, which the policy does not declare; "
+            f"roles are {sorted(policy.roles)}"
+        )
 
 
 def secret_of(store: Store | str) -> bytes:

@@ -82,6 +82,23 @@ async def test_what_a_policy_forbids_is_forbidden_whatever_type_the_argument_has
     assert len(office.done) == 1
 
 
+@pytest.mark.parametrize(
+    "declared",
+    [{"roles": {"support", "suport"}}, {"approval": Approval.always(approvers={"fnance"})}],
+)
+def test_a_tool_that_names_a_role_which_its_policy_does_not_know_does_not_build(
+    make_agent: MakeAgent, declared: dict[str, Any]
+) -> None:
+    async def look_up() -> str:
+        """Look something up."""
+        return "blue"
+
+    made = tool(effect="read", **{"roles": {"support"}, **declared})(look_up)
+
+    with pytest.raises(PolicyError, match="which the policy does not declare"):
+        make_agent(tools=[made], policy=policy_of("look_up"))
+
+
 def test_a_product_that_counts_for_nothing_is_refused(make_agent: MakeAgent) -> None:
     for policy in (None, policy_of("post")):
         with pytest.raises(PolicyError, match="is for a policy file"):
