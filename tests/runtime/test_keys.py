@@ -1,4 +1,5 @@
 import stat
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -74,3 +75,13 @@ def test_ids_are_unique_and_sort_by_age() -> None:
 
     assert len(set(ids)) == 1000
     assert [one[:13] for one in ids] == sorted(one[:13] for one in ids)
+
+
+def test_an_id_is_25_signs_of_its_time_and_of_chance() -> None:
+    before = time.time_ns() // 1_000_000
+    signs = SystemIds().new("run").removeprefix("run_")
+    number = sum("0123456789abcdefghjkmnpqrstvwxyz".index(sign) << 5 * place for place, sign in enumerate(signs[::-1]))
+
+    assert len(signs) == 25
+    assert before <= number >> 77 <= time.time_ns() // 1_000_000
+    assert number % 2**77

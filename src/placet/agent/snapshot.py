@@ -225,8 +225,11 @@ def _message_form(message: Message) -> Form:
             form: Form = {"assistant": message.text, "calls": [_call_form(call) for call in message.calls]}
             if message.provider:
                 form |= {"provider": message.provider, "state": message.provider_state}
-            flags = {name: True for name in ("paused", "cut") if getattr(message, name)}
-            return form | flags if flags else form
+            if message.paused:
+                form["paused"] = True
+            if message.cut:
+                form["cut"] = True
+            return form
 
 
 def _message(form: Form) -> Message:

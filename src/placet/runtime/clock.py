@@ -9,6 +9,8 @@ from typing import Final
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 """Crockford's base 32: no i, l, o, u, so that an id can be read aloud."""
+_PAIRS: Final = tuple(first + second for first in _ALPHABET for second in _ALPHABET)
+"""Two signs for each ten bits: half the work of one for each five."""
 
 
 class SystemClock:
@@ -26,8 +28,8 @@ class SystemIds:
     def new(self, prefix: str) -> str:
         """Return a new public id, as `run_01jd…`: 25 signs of base 32 after the prefix."""
         number = (time.time_ns() // 1_000_000) << 77 | secrets.randbits(77)
-        signs = [_ALPHABET[(number >> shift) & 31] for shift in range(120, -1, -5)]
-        return f"{prefix}_{''.join(signs)}"
+        pairs = [_PAIRS[(number >> shift) & 1023] for shift in range(110, -1, -10)]
+        return f"{prefix}_{_ALPHABET[number >> 120]}{''.join(pairs)}"
 
     def secret(self) -> str:
         """Return 192 bits of chance, URL-safe."""

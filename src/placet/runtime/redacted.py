@@ -6,7 +6,6 @@ answer or an exception, quotes values and no fields: those values are looked for
 
 import json
 from collections.abc import Iterator
-from functools import cache
 
 from placet.redaction.held import secrets_in, texts_in
 from placet.redaction.redact import hide_known
@@ -49,11 +48,13 @@ def without_login(world: World, tool: Tool, text: str) -> str:
 def _said(world: World, run: Run) -> Iterator[tuple[Tool, str]]:
     """Yield the arguments and results of calls whose tools declare something, as they were said."""
     tools: dict[str, Tool] = {}
-    find_tool = cache(world.find_tool)  # a long run calls few tools many times
+    called: dict[str, Tool | None] = {}  # a long run calls few tools many times
     for message in run.transcript:
         if isinstance(message, AssistantMessage):
             for call in message.calls:
-                tool = find_tool(call.name)
+                if call.name not in called:
+                    called[call.name] = world.find_tool(call.name)
+                tool = called[call.name]
                 if tool is not None and (tool.spec.redact or tool.spec.secret_fields):
                     tools[call.id] = tool
                     yield tool, call.arguments
