@@ -101,8 +101,8 @@ def _as_input(arguments: object) -> object:
 
 def _message_blocks(body: Any) -> list[tuple[str, list[Any]]]:
     return [
-        (item["role"], item["content"] if isinstance(item["content"], list) else [{"type": "text", "text": "x"}])
-        for item in body["messages"]
+        (role, content if isinstance(content, list) else [{"type": "text", "text": content}])
+        for role, content in ((item["role"], item["content"]) for item in body["messages"])
     ]
 
 
@@ -128,6 +128,8 @@ def check_messages(body: Any) -> None:
         assert all(open_ids)
         assert all(isinstance(block["input"], dict) for block in uses)
         assert all(block["content"].strip() for block in blocks if block["type"] == "tool_result")
+        texts = [block["text"] for block in blocks if block["type"] == "text"]
+        assert all(text.strip() for text in texts if isinstance(text, str))  # any other is the server's own
     assert not open_ids
 
 

@@ -1,7 +1,6 @@
 """OpenAI Responses over real HTTP, streamed and whole."""
 
-import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -12,7 +11,9 @@ from placet.ports import Finish, ModelAnswer, ModelClient
 from placet.values.call import ToolCall, ToolResult
 from placet.values.message import AssistantMessage, ToolMessage, Transcript, UserMessage
 from tests.models.asking import GET_RATE, GET_RATES, ask
+from tests.models.dialects import check_items
 from tests.models.public_failures import CASES, read_history
+from tests.models.runs import both
 from tests.models.wire import Reply, WireServer, as_response_stream, events, response, whole
 
 OpenResponses = Callable[..., OpenAIResponses]
@@ -25,25 +26,6 @@ CALL = {
     "status": "completed",
 }  # fmt: skip
 REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "opaque"}
-
-both = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-
-
-@pytest.fixture
-async def open_responses(wire: WireServer) -> AsyncIterator[OpenResponses]:
-    """Make a client of the wire server."""
-    opened: list[OpenAIResponses] = []
-
-    def make(**settings: Any) -> OpenAIResponses:
-        client = OpenAIResponses(
-            "asked-model", **{"base_url": f"{wire.url}/v1", "api_key": "key-of-the-test", **settings}
-        )
-        opened.append(client)
-        return client
-
-    yield make
-    for client in opened:
-        await client.close()
 
 
 async def hear(
@@ -64,11 +46,8 @@ async def send(
     wire.plays(events(as_response_stream(body), done=False) if streamed else whole(body))
     await open_responses().answer(ask(*transcript), (lambda _: None) if streamed else None)
     assert wire.last.get("stream", False) is streamed
+    check_items(wire.last)
     items: list[dict[str, Any]] = wire.last["input"]
-    calls = [item["call_id"] for item in items if item.get("type") == "function_call"]
-    assert calls == [item["call_id"] for item in items if item.get("type") == "function_call_output"]
-    assert len(set(calls)) == len(calls)
-    assert all(isinstance(json.loads(item["arguments"]), dict) for item in items if "arguments" in item)
     return items
 
 
