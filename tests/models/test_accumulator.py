@@ -9,6 +9,7 @@ import pytest
 from placet.errors import ModelProtocolError
 from placet.models.accumulator import ChatAccumulator, read_usage
 from placet.ports import Finish, ModelAnswer
+from tests.models.runs import both
 from tests.models.wire import as_stream, chunks, completion
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "ping", "arguments": "{}"}}
@@ -22,9 +23,6 @@ def hear(message: dict[str, Any], finish_reason: str | None = "stop", *, streame
     else:
         accumulator.read(completion(message, finish_reason))
     return accumulator.finish(set(), "1", "here")
-
-
-both = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 
 
 @both

@@ -28,6 +28,7 @@ from placet.values.message import AssistantMessage, ToolMessage, Transcript, Use
 from tests.models.asking import OpenChat, ask
 from tests.models.dialects import check_items, check_messages
 from tests.models.public_failures import check_history
+from tests.models.runs import both
 from tests.models.wire import (
     Reply,
     WireServer,
@@ -135,7 +136,7 @@ def hear(name: str, chance: random.Random, *, streamed: bool) -> ModelAnswer | N
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@both
 @pytest.mark.parametrize("name", WIRES)
 def test_any_traffic_is_an_answer_that_can_be_sent_back_or_is_refused(name: str, streamed: bool, seed: int) -> None:
     chance = random.Random(f"{name} {streamed} {seed}")  # noqa: S311 - no secret
@@ -178,7 +179,7 @@ def test_what_is_kept_can_be_stored(name: str, value: Any) -> None:
     json.dumps([answer.provider_state, *(call.provider_state for call in answer.calls)], allow_nan=False)
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@both
 @pytest.mark.parametrize("depth", [200, 200_000])
 async def test_what_is_nested_too_deep_is_no_answer(
     wire: WireServer, open_chat: OpenChat, depth: int, streamed: bool

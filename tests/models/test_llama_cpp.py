@@ -25,6 +25,7 @@ from placet.values.call import Wire
 from placet.values.message import UserMessage
 from placet.values.tool import Effect, ToolSpec
 from tests.models.asking import ask
+from tests.models.runs import both
 
 pytestmark = [
     pytest.mark.slow,
@@ -88,7 +89,7 @@ async def client(server: str) -> AsyncIterator[OpenAIChat]:
     await chat.close()
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@both
 @pytest.mark.parametrize("question", QUESTIONS)
 async def test_words_are_heard_and_counted(client: OpenAIChat, question: str, streamed: bool) -> None:
     """The server ignores the tools that it is told of: there are words, and no call is made of them."""

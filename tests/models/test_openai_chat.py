@@ -9,6 +9,7 @@ from placet.errors import ConfigurationError, ModelProtocolError, ModelRequestEr
 from placet.models.openai_chat import OpenAIChat
 from placet.ports import Finish, ModelClient
 from tests.models.asking import GET_RATE, GET_RATES, OpenChat, ask
+from tests.models.runs import both
 from tests.models.wire import Reply, WireServer, as_stream, chunks, completion, events, whole
 
 
@@ -93,7 +94,7 @@ async def test_a_schema_is_asked_for_as_the_server_takes_it(wire: WireServer, op
     assert '"name":{"type":"string"}' in by_mode["messages"][0]["content"]
 
 
-@pytest.mark.parametrize("streamed", [False, True])
+@both
 async def test_strict_is_asked_for_and_undone(wire: WireServer, open_chat: OpenChat, streamed: bool) -> None:
     """Strict schemas know no optional argument: what is left out comes as null."""
     call = {"id": "c1", "function": {"name": "get_rate", "arguments": '{"city": "Oslo", "days": null}'}}
@@ -172,7 +173,7 @@ async def test_retries_are_bounded(wire: WireServer, open_chat: OpenChat) -> Non
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
-@pytest.mark.parametrize("streamed", [False, True])
+@both
 async def test_what_will_never_do_is_asked_once(
     wire: WireServer, open_chat: OpenChat, status: int, streamed: bool
 ) -> None:
@@ -211,7 +212,7 @@ async def test_a_key_never_stands_in_a_message(wire: WireServer, open_chat: Open
         pytest.param({"message": "no", "type": "invalid_request_error"}, ModelRequestError, id="a lasting word"),
     ],
 )
-@pytest.mark.parametrize("streamed", [False, True])
+@both
 async def test_an_error_with_status_200_is_an_error(
     wire: WireServer, open_chat: OpenChat, error: object, expected: type[Exception], streamed: bool
 ) -> None:

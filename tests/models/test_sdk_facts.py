@@ -22,6 +22,7 @@ from placet.models.openai_responses import OpenAIResponses
 from placet.ports import Finish
 from tests.models.asking import GET_RATES, ask
 from tests.models.dialects import DIALECTS, RESPONSES, Dialect
+from tests.models.runs import both
 from tests.models.wire import WireServer, completion, message
 
 
@@ -116,7 +117,7 @@ async def test_every_wire_is_asked_as_its_sdk_does(wire: WireServer, dialect: Di
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@both
 async def test_what_was_read_written_and_thought_is_counted(wire: WireServer, dialect: Dialect, streamed: bool) -> None:
     counts = {
         "chat": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120,

@@ -15,6 +15,7 @@ from placet.values.message import AssistantMessage, ToolMessage, Transcript, Use
 from placet.values.tool import Effect, ToolSpec, VisibleTools
 from tests.models.asking import GET_RATE, OpenChat, ask
 from tests.models.public_failures import CASES
+from tests.models.runs import both
 from tests.models.wire import WireServer, chunks, completion, events, whole
 
 DELETE_ROW = ToolSpec(
@@ -24,8 +25,6 @@ DELETE_ROW = ToolSpec(
     input_schema={"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},
 )
 CALL = '{"action": "delete_row", "id": 1}'
-
-both = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 
 
 async def hear(
