@@ -26,9 +26,8 @@ class Case:
         return self.expect == "allow"
 
 
-def load_cases(dialect: str) -> list[Case]:
-    lines = (CASES / "sql-sandbox.jsonl").read_text(encoding="utf-8").splitlines()
-    return [case for case in (Case(**json.loads(line)) for line in lines) if case.dialect == dialect]
+def load_cases(dialect: str, name: str = "sql-sandbox.jsonl") -> list[Case]:
+    return [case for case in (Case(**json.loads(line)) for line in load_lines(name)) if case.dialect == dialect]
 
 
 def load_lines(name: str) -> list[str]:
@@ -38,6 +37,8 @@ def load_lines(name: str) -> list[str]:
 
 POSTGRES_CASES: Final = load_cases("postgres")
 SQLITE_CASES: Final = load_cases("sqlite")
+SYNTAX_CASES: Final = load_cases("postgres", "sql-syntax-postgres.jsonl")
+"""Every way that a grammar of PostgreSQL 18 has to reach a function, a relation or a type, and honest uses of it."""
 
 LEFT_TO_THE_DATABASE: Final = frozenset(
     {"pg-a-198", "pg-a-212", "pg-a-213", "pg-a-214", "pg-a-215", "pg-a-217", "pg-a-218", "pg-a-241"}

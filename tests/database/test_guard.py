@@ -15,7 +15,15 @@ from placet.database.guard import Guard, Passed
 from placet.database.libpg import PostgastParser, _Reader
 from placet.database.relation import KnownColumn, OpenData, Relation
 from placet.database.rules import RULES, Rule
-from tests.database.sandbox_cases import LEFT_TO_THE_DATABASE, OPEN, POLICY, POSTGRES_CASES, Case, load_lines
+from tests.database.sandbox_cases import (
+    LEFT_TO_THE_DATABASE,
+    OPEN,
+    POLICY,
+    POSTGRES_CASES,
+    SYNTAX_CASES,
+    Case,
+    load_lines,
+)
 
 GUARD: Final = Guard(PostgastParser(), OPEN, POLICY)
 
@@ -33,7 +41,7 @@ def allow(sql: str) -> Passed:
     return answer
 
 
-@pytest.mark.parametrize("case", POSTGRES_CASES, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", [*POSTGRES_CASES, *SYNTAX_CASES], ids=lambda case: case.id)
 def test_every_case_gets_its_answer(case: Case) -> None:
     if case.is_allowed or case.id in LEFT_TO_THE_DATABASE:
         allow(case.sql)

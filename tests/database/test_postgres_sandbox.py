@@ -19,7 +19,7 @@ from placet.database.relation import Relation
 from placet.database.wire import Wire, rows, statement
 from placet.errors import ConfigurationError
 from tests.database.conftest import SMALL_CAPS, open_sandbox
-from tests.database.sandbox_cases import POSTGRES_CASES, RELATIONS, Case, load_lines, schema_sql
+from tests.database.sandbox_cases import POSTGRES_CASES, RELATIONS, SYNTAX_CASES, Case, load_lines, schema_sql
 from tests.postgres_server import PostgresServer
 
 SLACK: Final = 0.5
@@ -55,7 +55,7 @@ async def shared(server: PostgresServer) -> AsyncIterator[PostgresSandbox]:
 
 
 @pytest.mark.asyncio(loop_scope="module")
-@pytest.mark.parametrize("case", POSTGRES_CASES, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", [*POSTGRES_CASES, *SYNTAX_CASES], ids=lambda case: case.id)
 async def test_every_case_gets_its_answer(shared: PostgresSandbox, case: Case) -> None:
     started = time.monotonic()
     answer = await shared.query(case.sql)

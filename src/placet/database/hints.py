@@ -46,6 +46,9 @@ _FUNCTIONS: Final = {
 }
 
 _CONSTRUCTS: Final = {
+    **dict.fromkeys(
+        ("InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt"), "nothing can be changed here; read the rows"
+    ),
     "IntoClause": "rows are returned; nothing can be stored",
     "LockingClause": "leave FOR UPDATE and FOR SHARE away; nothing is changed here",
     "ParamRef": "write the value itself",
