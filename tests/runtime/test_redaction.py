@@ -295,3 +295,33 @@ async def test_what_one_of_two_tools_of_a_name_keeps_out_is_kept_out_of_what_is_
     decided = [entry for entry in heard.entries if entry.decision == "approved"]
     assert len(decided) == 1
     assert "hunter2" not in decided[0].body
+
+
+@pytest.mark.parametrize("said", ["[" * 40_000, '{"note":' * 10_000])
+async def test_a_text_too_deep_to_read_ends_no_run(make_agent: MakeAgent, said: str) -> None:
+    @tool(effect="read", roles={"support"}, redact={"note"})
+    async def tell(note: str) -> str:
+        """Tell something."""
+        return said
+
+    model = ScriptedModel().calls("tell", note="x").calls_raw("tell", '{"note":' + said).says("ok")
+
+    outcome = await make_agent(model, tools=[tell]).ask("Please", principal=CLERK)
+
+    assert isinstance(outcome, Answer)
+    assert outcome.text == "ok"
+
+
+async def test_what_stands_under_a_name_twice_is_kept_out_of_what_quotes_it(
+    make_agent: MakeAgent, heard: ListSink
+) -> None:
+    @tool(effect="read", roles={"support"}, redact={"note"})
+    async def tell(note: str) -> str:
+        """Tell something."""
+        return note
+
+    model = ScriptedModel().calls_raw("tell", '{"note":"hunter2","note":"x"}').says("I have said hunter2")
+    await make_agent(model, tools=[tell]).ask("Please", principal=CLERK)
+
+    assert heard.entries
+    assert not any("hunter2" in entry.body for entry in heard.entries)

@@ -20,6 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Final, TypeAlias
 
 from placet.agent.whole_values import Text, is_said, stands_anywhere, stands_whole, text_of
+from placet.values.call import ToolCall, ToolResult
 from placet.values.json import Json, JsonObject
 from placet.values.message import AssistantMessage, Message, ToolMessage, UserMessage
 from placet.values.provenance import Origin, Provenance
@@ -67,21 +68,34 @@ def _sources(
     said: list[Text] = []
     outputs: list[Output] = []
     for transcript in transcripts:
-        names: dict[str, str] = {}
+        asked: Sequence[ToolCall] = ()
         for message in transcript:
             match message:
                 case UserMessage(text=text, by_person=True):
                     said.append(text_of(text))
                 case AssistantMessage(calls=calls):
-                    names = {call.id: call.name for call in calls}
+                    asked = calls
                 case ToolMessage(results=results):
-                    for result in results:
-                        name = names.get(result.call_id, "")
+                    for name, result in zip(_tools_of(asked, results), results, strict=True):
                         given = text_of(_ESCAPES.sub(" ", result.content))
                         outputs.append((name, given, is_writable(name)))
                 case _:
                     continue
     return said, outputs
+
+
+def _tools_of(calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> list[str]:
+    """Return from which tool each result comes: by its id, or by its place where calls share one.
+
+    Ids are the provider's, and what one call gave back must not pass for another's. A tool that cannot be
+    told is called nothing: nobody knows it, and what it gave back is untrusted.
+    """
+    by_place = [call.id for call in calls] == [result.call_id for result in results]
+    names: list[str] = []
+    for place, result in enumerate(results):
+        named = [call.name for call in calls if call.id == result.call_id]
+        names.append(named[0] if len(named) == 1 else calls[place].name if by_place else "")
+    return names
 
 
 def _trace_leaf(name: str, leaf: Json, said: list[Text], outputs: list[Output], *, doubt: bool) -> Provenance:

@@ -93,7 +93,7 @@ class Redactor:
         else:
             return text
         try:
-            value = json.loads(text, object_pairs_hook=_object)
+            value = _read(text)
         except (ValueError, RecursionError):
             return self._hide(text)
         redacted = rules.copy(value)
@@ -119,6 +119,13 @@ class Redactor:
     def secrets_in(self, value: Json) -> frozenset[str]:
         """Return the texts and numbers that `value` would take out whole, for `text(known=…)`."""
         return frozenset(self._all.taken(value))
+
+    def secrets_in_text(self, text: str) -> frozenset[str]:
+        """Return the same of a text that may be JSON, also where a name stands in it twice; else nothing."""
+        try:
+            return self.secrets_in(_read(text))
+        except (ValueError, RecursionError):
+            return frozenset()
 
     def _may_hold_declared(self, text: str) -> bool:
         """Whether the name of a declared field may stand in a text, be it escaped as JSON may."""
@@ -158,6 +165,11 @@ class Redactor:
 
     def _judge_declared(self, name: str) -> Secrecy:
         return Secrecy.SECRET if name.lower().rpartition(".")[2] in self._leaves else Secrecy.OPEN
+
+
+def _read(text: str) -> Json:
+    value: Json = json.loads(text, object_pairs_hook=_object)
+    return value
 
 
 def _object(pairs: "list[tuple[str, Json]]") -> dict[str, Json]:

@@ -4,7 +4,6 @@ A tool's own record is redacted field by field. Whoever speaks of it elsewhere, 
 answer or an exception, quotes values and no fields: those values are looked for, too.
 """
 
-import json
 from collections.abc import Iterator
 
 from placet.redaction.held import secrets_in, texts_in
@@ -12,7 +11,6 @@ from placet.redaction.redact import hide_known
 from placet.runtime.attempt import Attempt
 from placet.runtime.world import World
 from placet.tools.tool import Tool
-from placet.values.json import Json
 from placet.values.message import AssistantMessage, ToolMessage
 from placet.values.run import Run
 
@@ -21,7 +19,7 @@ def answer_of(world: World, run: Run) -> str:
     """Return a run's last words, redacted: without what its tools' arguments and results hold of redacted fields."""
     known: set[str] = set()
     for tool, text in _said(world, run):
-        known.update(world.redactor(tool).secrets_in(_parsed(text)))
+        known.update(world.redactor(tool).secrets_in_text(text))
     return world.redactor(None).text(run.text, known=frozenset(known))
 
 
@@ -29,7 +27,7 @@ def detail_of(world: World, attempt: Attempt, detail: str) -> str:
     """Return what went wrong with a call, redacted: without what its arguments hold of redacted fields."""
     tool = world.toolset.find(attempt.call.name)
     redactor = world.redactor(tool)
-    known = redactor.secrets_in(_parsed(attempt.call.arguments)) | given_to(world, tool)
+    known = redactor.secrets_in_text(attempt.call.arguments) | given_to(world, tool)
     if attempt.site.approval is not None:
         known |= redactor.secrets_in(attempt.site.approval.arguments)
     return redactor.text(detail, known=known)
@@ -62,11 +60,3 @@ def _said(world: World, run: Run) -> Iterator[tuple[Tool, str]]:
             for result in message.results:
                 if result.call_id in tools:
                     yield tools[result.call_id], result.content
-
-
-def _parsed(text: str) -> Json:
-    try:
-        parsed: Json = json.loads(text)
-    except ValueError:
-        return None
-    return parsed
