@@ -22,11 +22,16 @@ from tests.runtime.conftest import BOSS, CLERK, MakeAgent
 USER: ContextVar[str] = ContextVar("user", default="nobody")
 
 
-async def test_code_that_does_not_wait_returns_at_once() -> None:
+@pytest.mark.parametrize("run", [run_read, run_write])
+async def test_code_that_does_not_wait_returns_at_once_and_arms_no_timer(run, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    armed: list[object] = []
+    monkeypatch.setattr(asyncio.get_running_loop(), "call_later", lambda *given: armed.append(given))
+
     async def work() -> int:
         return 5
 
-    assert await run_read(work, 1) == Returned(5)
+    assert await run(work, 1) == Returned(5)
+    assert armed == []
 
 
 @pytest.mark.parametrize("run", [run_read, run_write])
@@ -85,7 +90,8 @@ async def test_a_read_is_cancelled_with_its_caller() -> None:
         await task
 
 
-async def test_a_write_is_seen_through_although_its_caller_is_cancelled() -> None:
+@pytest.mark.parametrize("after", [0, 0.01], ids=["before its first step", "while it waits"])
+async def test_a_write_is_seen_through_although_its_caller_is_cancelled(after: float) -> None:
     seen: list[bool] = []
 
     async def work() -> str:
@@ -98,7 +104,7 @@ async def test_a_write_is_seen_through_although_its_caller_is_cancelled() -> Non
         return ending
 
     task = asyncio.create_task(caller())
-    await asyncio.sleep(0.01)
+    await asyncio.sleep(after)
     task.cancel()
     assert await task == Returned("written")
     assert seen == [True]

@@ -253,6 +253,8 @@ async def _wait(task: "asyncio.Task[Ending]", seconds: float) -> None:
     """Wait for a task, and go on waiting when the caller is cancelled meanwhile."""
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
+    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.sleep(0)  # what ends in its first step needs neither a timer nor to wake anybody
     while not task.done() and (left := until - loop.time()) > 0:
         try:
             await wait_for_end(task, left)
