@@ -15,9 +15,12 @@ CASES: dict[str, dict[str, Any]] = {
         json.loads, (Path(__file__).parent.parent / "cases" / "public-failures.jsonl").read_text().splitlines()
     )
 }
+KINDS = ("args-json", "stream-delta", "call-id", "tool-name", "history-pairing", "provider-quirk")
+"""What native calls bring about."""
 
 
-def ids_of(form: str, kinds: Sequence[str]) -> list[str]:
+def ids_of(form: str, kinds: Sequence[str] = KINDS) -> list[str]:
+    """The ids of the cases of a form and of these kinds."""
     return [key for key, case in CASES.items() if case["input"].get("form") == form and case["kind"] in kinds]
 
 

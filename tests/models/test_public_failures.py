@@ -14,9 +14,8 @@ from tests.models.public_failures import CASES, check_history, ids_of, read_hist
 from tests.models.runs import both
 from tests.models.wire import WireServer, as_stream, chunks, completion, events, whole
 
-KINDS = ("args-json", "stream-delta", "call-id", "tool-name", "history-pairing", "provider-quirk")
-MESSAGES = ids_of("openai_message", KINDS)
-STREAMS = ids_of("openai_chunks", KINDS)
+MESSAGES = ids_of("openai_message")
+STREAMS = ids_of("openai_chunks")
 
 
 async def hear(wire: WireServer, open_chat: OpenChat, case: dict[str, Any], *, streamed: bool) -> ModelAnswer:

@@ -20,7 +20,6 @@ from tests.models.runs import ask_over_wire, both, on_each_wire, results_over_wi
 from tests.models.wire import WireServer, chunks, events
 from tests.tools.cases import Built, build
 
-KINDS = ("args-json", "stream-delta", "call-id", "tool-name", "history-pairing", "provider-quirk")
 OSLO, ROME = {"city": "Oslo", "days": 1}, {"city": "Rome", "days": 1}
 
 RECEIVED: dict[str, list[dict[str, Any]]] = {
@@ -67,7 +66,7 @@ def build_tool(source: str, **options: Any) -> Built:
 
 @both
 @on_each_wire
-@pytest.mark.parametrize("case_id", ids_of("openai_message", KINDS))
+@pytest.mark.parametrize("case_id", ids_of("openai_message"))
 async def test_a_call_runs_exactly_as_said_or_not_at_all(
     wire: WireServer, dialect: Dialect, case_id: str, streamed: bool
 ) -> None:
