@@ -22,7 +22,8 @@ does:
   overtaken by a checkpoint before it is synced here is on the disk in the file.
 
 What is different: other connections see a commit a moment before it is durable, and whatever they then commit durably
-syncs it, too. And a commit whose sync fails stands; `WalFile.doubt` says what follows.
+syncs it, too. And a commit whose sync fails stands; `WalFile.doubt` says what follows. The tests of power cuts play the
+system calls of such processes to a disk that keeps no more than was synced.
 """
 
 import asyncio
