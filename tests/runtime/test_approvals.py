@@ -13,8 +13,8 @@ from placet.stores.sqlite import SqliteStore
 from placet.testing import FrozenClock
 from placet.tools.context import Context
 from placet.tools.parameters import Loaded
-from placet.tools.tool import tool
-from placet.values.approval import Approval, ApprovalStatus
+from placet.tools.tool import Tool, tool
+from placet.values.approval import Approval, ApprovalStatus, Preview
 from placet.values.call import ToolResult
 from placet.values.message import ToolMessage
 from placet.values.outcome import Answer, Outcome, PendingApproval, Refused, Waiting
@@ -346,3 +346,40 @@ async def test_a_reason_is_recorded_and_redacted(make_agent: MakeAgent, heard: L
     (rejected,) = [entry for entry in heard.entries if entry.decision == "rejected" and entry.principal_id == BOSS.id]
     assert "not today" in rejected.body
     assert "hunter2" not in rejected.body
+
+
+@pytest.mark.parametrize("facts", [{"a": object()}, {"a": {1}}, {"a": float("nan")}])
+async def test_facts_that_are_no_json_bind_nothing_and_nobody_is_asked(
+    make_agent: MakeAgent, office: Office, facts: Any
+) -> None:
+    outcome = await make_agent(ScriptedModel().calls("lend").says("ok"), tools=[lending(facts)]).ask(
+        "go", principal=CLERK
+    )
+
+    assert isinstance(outcome, Answer)
+    assert "check_failed" in repr(outcome.history)
+    assert not office.done
+
+
+async def test_facts_bind_as_json_has_them(make_agent: MakeAgent, office: Office, tmp_path: Path) -> None:
+    agent = make_agent(
+        ScriptedModel().calls("lend").says("ok"),
+        tools=[lending({"a": (1, 0.1), "b": {"c": 2**70}})],
+        store=f"sqlite:///{tmp_path / 'placet.db'}",
+    )
+    waiting = await agent.ask("go", principal=CLERK)
+    assert isinstance(waiting, Waiting)
+
+    assert isinstance(await agent.approve(waiting.approvals[0].token, by=BOSS), Answer)
+    assert office.done == [("lent",)]
+    await agent.close()
+
+
+def lending(facts: Any) -> Tool:
+    async def lend(context: Context[Office]) -> str:
+        """Lend something."""
+        context.deps.done.append(("lent",))
+        return "lent"
+
+    asked = Approval.always(approvers={"finance"})
+    return tool(effect="write", roles={"support"}, approval=asked, preview=lambda *_: Preview("lent", facts))(lend)

@@ -126,6 +126,29 @@ async def in_the_condition(name: str) -> str:
     return name
 
 
+class Unspeakable:
+    """What breaks when somebody asks for its words."""
+
+    def __str__(self) -> str:
+        raise ValueError("db password=hunter2")
+
+
+@tool(
+    effect="read", roles={EVERYONE}, approval=Approval.always(approvers={"finance"}), preview=lambda *_: Unspeakable()
+)
+async def in_the_words(name: str) -> str:
+    """Fail in the words of the preview."""
+    return name
+
+
+@tool(
+    effect="read", roles={EVERYONE}, resource=load_account, authorise=lambda *_: True, version=lambda _: Unspeakable()
+)
+async def in_the_version(account: str, loaded: Loaded[Any]) -> str:
+    """Fail in the version."""
+    return f"{account} {loaded}"
+
+
 @tool(effect="write", roles={"finance"}, waiver="a test of hidden tools")
 async def raise_pay(name: str) -> str:
     """Raise somebody's pay."""
@@ -133,7 +156,8 @@ async def raise_pay(name: str) -> str:
 
 
 MINE: tuple[Tool, ...] = (
-    *TOOLS, report, hang, in_the_loader, in_the_rule, in_the_preview, in_the_condition, raise_pay
+    *TOOLS, report, hang, in_the_loader, in_the_rule, in_the_preview, in_the_condition, in_the_words, in_the_version,
+    raise_pay,
 )  # fmt: skip
 
 
@@ -163,7 +187,14 @@ async def test_a_secret_in_an_exception_reaches_neither_model_nor_records(
 @pytest.mark.parametrize("door", sorted(DOORS))
 @pytest.mark.parametrize(
     ("name", "argument"),
-    [("in_the_loader", "name"), ("in_the_rule", "account"), ("in_the_preview", "name"), ("in_the_condition", "name")],
+    [
+        ("in_the_loader", "name"),
+        ("in_the_rule", "account"),
+        ("in_the_preview", "name"),
+        ("in_the_words", "name"),
+        ("in_the_version", "account"),
+        ("in_the_condition", "name"),
+    ],
 )
 async def test_it_does_so_wherever_the_developers_code_stands(
     make_mine: MakeAgent, heard: ListSink, door: str, name: str, argument: str

@@ -1,5 +1,6 @@
 """Facts: everything that a check may look at, looked up before it is asked."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from placet.tools.tool import Tool, Version
 from placet.values.approval import Preview
 from placet.values.construction import maker
 from placet.values.decision import Deny, Reason
-from placet.values.json import Json
+from placet.values.json import Json, canonical
 from placet.values.provenance import Origin, Provenance
 
 _new_request: Final = maker(GateRequest)
@@ -114,10 +115,13 @@ def version_of(tell: Version, resource: Any) -> str | int | Deny:
     """Return which version a resource is, as it is compared and stored; one that cannot be told refuses the call."""
     try:
         version = tell(resource)
+        return version if type(version) in (str, int) else str(version)
     except Exception as error:  # noqa: BLE001 - whatever breaks here, the version is not known
-        text = "a look-up failed, so the call was refused"
-        return Deny(Reason.CHECK_FAILED, text, rule="version", detail=described(error))
-    return version if type(version) in (str, int) else str(version)
+        return _broken("version", described(error))
+
+
+def _broken(rule: str, detail: str) -> Deny:
+    return Deny(Reason.CHECK_FAILED, "a look-up failed, so the call was refused", rule=rule, detail=detail)
 
 
 async def see_preview(world: World, ready: Ready, resource: Any) -> Preview | Deny | None:
@@ -131,7 +135,17 @@ async def see_preview(world: World, ready: Ready, resource: Any) -> Preview | De
         seen = await look_up(world, ready.tool, ready.tool.preview, ready.arguments.value, resource, ready.context)
         if isinstance(seen, Deny):
             return seen
-        preview = seen.value if isinstance(seen.value, Preview) else Preview(str(seen.value))
+        try:
+            preview = _written(seen.value)
+        except Exception as error:  # noqa: BLE001 - what cannot be shown or stored is no preview
+            return _broken("preview", described(error))
     if version is None or preview is None:
         return preview
     return Preview(preview.text, {**preview.binds, RESOURCE_VERSION: version})
+
+
+def _written(shown: Any) -> Preview:
+    """Return what a preview gives as it will be stored: words, and facts as JSON has them, so that they compare."""
+    if not isinstance(shown, Preview):
+        return Preview(str(shown))
+    return Preview(str(shown.text), json.loads(canonical(dict(shown.binds))) if shown.binds else {})
