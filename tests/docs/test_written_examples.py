@@ -15,6 +15,7 @@ from placet.config import FILE_NAME, read_settings
 from placet.database.plan import read_plan
 from placet.gate.policy_text import parse_policy
 from placet.runtime.server_sent import encode_event
+from placet.tools.tool import Options
 from placet.values.event import CallStarted
 from tests.docs.test_examples import PAGES, ROOT
 
@@ -75,6 +76,12 @@ def test_an_event_goes_over_the_wire_as_it_is_written() -> None:
     )  # fmt: skip
 
     assert encode_event(2, event).decode() == written("streaming.md", "text")
+
+
+def test_every_option_of_a_tool_stands_in_the_table_of_its_page() -> None:
+    table = (ROOT / "docs" / "tools.md").read_text("utf-8").partition("| declared | means |")[2].partition("\n\n")[0]
+
+    assert Options.__annotations__.keys() <= {*re.findall(r"`(\w+)(?:=[^`]*)?`", table)}
 
 
 def commands(program: str) -> list[object]:
