@@ -197,8 +197,13 @@ async def test_a_commit_whose_answer_is_lost_stands(store: PostgresStore, monkey
 
     monkeypatch.setattr(PostgresWriter, "_commit", commit_and_break)
 
-    # A batch with a window is not guessed, so it takes the two round trips of which the second is the commit.
-    assert await store.claim(a_claim(an_effect(), takes=(a_take(),), intent=INTENT)) == Claimed()
+    # A batch that renews a lease is not guessed, so it takes the two round trips of which the second is the commit.
+    renewed, claimed = await asyncio.gather(
+        store.renew_lease(a_lease(), NOW + MINUTE), store.claim(a_claim(an_effect(), intent=INTENT))
+    )
+    assert renewed is None
+    assert claimed == Claimed()
+    assert PostgresWriter._commit is commit
     assert await store.find_effect(an_effect().key) == an_effect()
     await store.append(an_entry())
     assert (await store.verify()).fault is None

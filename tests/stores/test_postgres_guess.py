@@ -1,7 +1,10 @@
 """The PostgreSQL store's guesses: right ones take one round trip, wrong ones change no answer and store nothing."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -27,7 +30,16 @@ from placet.testing.store_samples import (
 )
 from placet.values.audit import AuditKind
 from placet.values.decision import Reason
-from placet.values.effect import AlreadyDone, Claimed, ClaimRefused, EffectRecord, EffectState
+from placet.values.effect import (
+    AlreadyDone,
+    Claim,
+    ClaimAnswer,
+    Claimed,
+    ClaimRefused,
+    EffectRecord,
+    EffectState,
+    Take,
+)
 from placet.values.run import RunStatus
 
 KEY = b"an audit key of thirty-two bytes"
@@ -100,7 +112,7 @@ async def test_what_a_run_with_a_call_asks_for_is_guessed(store: PostgresStore, 
 async def test_what_cannot_be_guessed_is_looked_at_first(store: PostgresStore, guesses: Guesses) -> None:
     store.open_run(a_run(), a_lease())
     await store.append(an_entry())
-    await store.claim(a_claim(an_effect(), takes=(a_take(),), intent=INTENT))
+    await store.claim(a_claim(an_effect(), approval_id="apr_1", intent=INTENT))
     await store.renew_lease(a_lease(), NOW + MINUTE)
     await store.suspend_run(a_lease(), "{}", (), (), NOW)
 
@@ -219,6 +231,112 @@ async def test_an_outcome_after_a_takeover_is_a_late_one(
 
     assert guesses.wrong == wrong + 1
     assert await store.find_effect(an_effect().key) == replace(begun_again, state=EffectState.DONE, result='"late"')
+
+
+# ── windows ───────────────────────────────────────────────────────────────────────────
+
+
+def a_taking_claim(number: int, *takes: Take, at: datetime = NOW) -> Claim:
+    """Return a claim of a call that is like no other, which takes these."""
+    effect = an_effect(f"run_1:{number}.0", digest=str(number))
+    return a_claim(effect, takes=takes or (a_take(),), intent=INTENT, at=at)
+
+
+def rule_of(answer: ClaimAnswer) -> str:
+    assert isinstance(answer, ClaimRefused)
+    assert answer.reason is Reason.LIMIT_REACHED
+    return answer.message
+
+
+async def test_a_window_with_room_is_guessed_up_to_its_last_place(
+    store: PostgresStore, other: PostgresStore, guesses: Guesses
+) -> None:
+    answers = [await store.claim(a_taking_claim(1)), await other.claim(a_taking_claim(2))]
+    answers.append(await store.claim(a_taking_claim(3)))
+
+    assert answers == [Claimed()] * 3
+    assert (guesses.right, guesses.wrong, guesses.looked) == (3, 0, 0)
+    assert rule_of(await store.claim(a_taking_claim(4))) == a_take().rule
+    assert (guesses.right, guesses.wrong, guesses.looked) == (3, 1, 1)
+    assert await store.usage([a_take()], NOW) == [Decimal(3)]
+
+
+async def test_what_has_left_a_window_is_not_in_the_way_of_a_guess(store: PostgresStore, guesses: Guesses) -> None:
+    for number in range(3):
+        await store.claim(a_taking_claim(number))
+
+    assert await store.claim(a_taking_claim(4, at=NOW + MINUTE)) == Claimed()
+    assert (guesses.right, guesses.wrong) == (4, 0)
+
+
+async def test_what_one_batch_takes_from_a_window_is_guessed_together(
+    store: PostgresStore, other: PostgresStore, guesses: Guesses
+) -> None:
+    await other.claim(a_taking_claim(1))
+    two = await asyncio.gather(*(store.claim(a_taking_claim(number)) for number in (2, 3)))
+    assert two == [Claimed()] * 2
+    assert (guesses.right, guesses.wrong) == (2, 0)
+
+    await other.claim(a_taking_claim(4, at=NOW + MINUTE))
+    three = await asyncio.gather(*(store.claim(a_taking_claim(number, at=NOW + MINUTE)) for number in (5, 6, 7)))
+    assert [answer == Claimed() for answer in three] == [True, True, False]
+    assert guesses.wrong == 1
+
+
+async def test_the_smallest_of_what_a_window_is_said_to_hold_counts(
+    store: PostgresStore, other: PostgresStore, guesses: Guesses
+) -> None:
+    await other.claim(a_taking_claim(1))
+    wide, narrow = a_take(at_most=Decimal(9)), a_take(at_most=Decimal(1))
+    answers = await asyncio.gather(store.claim(a_taking_claim(2, narrow)), store.claim(a_taking_claim(3, wide)))
+
+    assert [answer == Claimed() for answer in answers] == [False, True]
+    assert guesses.wrong == 1
+
+
+@pytest.mark.parametrize(
+    ("amount", "at_most", "is_room"),
+    [
+        pytest.param("1.000000", "3", True, id="all of it"),
+        pytest.param("1.0000001", "3", False, id="a part of a millionth too much"),
+        pytest.param("1", "2.9999999", False, id="a part of a millionth too little room"),
+    ],
+)
+async def test_a_guess_counts_parts_of_a_millionth_as_the_window_does(
+    store: PostgresStore, other: PostgresStore, amount: str, at_most: str, *, is_room: bool
+) -> None:
+    await other.claim(a_taking_claim(1, a_take(amount=Decimal(2))))
+    answer = await store.claim(a_taking_claim(2, a_take(amount=Decimal(amount), at_most=Decimal(at_most))))
+
+    assert (answer == Claimed()) is is_room
+
+
+async def test_a_window_without_a_bound_is_guessed(store: PostgresStore, guesses: Guesses) -> None:
+    endless = a_take(at_most=Decimal("Infinity"))
+    assert await store.claim(a_taking_claim(1, endless)) == Claimed()
+    assert await store.claim(a_taking_claim(2, endless, a_take(key="another"))) == Claimed()
+    assert (guesses.right, guesses.looked) == (2, 0)
+
+
+async def test_a_claim_that_finds_a_window_full_is_told_the_first_that_is_full(
+    store: PostgresStore, other: PostgresStore, guesses: Guesses
+) -> None:
+    """In empty windows the second would be the first."""
+    first, second = a_take(key="first", at_most=Decimal(1), rule="first"), a_take(at_most=Decimal(0), rule="second")
+    await other.claim(a_taking_claim(1, first))
+    store.queue(an_entry())
+    answer = await store.claim(a_taking_claim(2, first, second))
+
+    assert rule_of(answer) == "first"
+    assert (guesses.right, guesses.wrong, guesses.looked) == (1, 0, 1)
+
+
+@pytest.mark.parametrize("odd", [{"amount": Decimal(-1)}, {"amount": Decimal("NaN")}, {"at_most": Decimal("NaN")}])
+async def test_what_cannot_be_counted_is_refused_before_it_is_guessed(
+    store: PostgresStore, guesses: Guesses, odd: Mapping[str, Decimal]
+) -> None:
+    assert rule_of(await store.claim(a_taking_claim(1, a_take(**odd)))) == a_take().rule
+    assert (guesses.right, guesses.wrong) == (0, 0)
 
 
 # ── lost answers ──────────────────────────────────────────────────────────────────────

@@ -41,12 +41,15 @@ def rows_read(postgres: str) -> int:
 
 
 async def carry_out(store: PostgresStore, number: int) -> None:
-    """Open a run, make two calls in it, of which one takes from a window, and close it."""
-    run, lease = a_run(f"run_{number}"), a_lease(f"run_{number}")
+    """Open a run, make three calls in it, and close it: the last looks first, for who renews a lease cannot guess."""
+    run, lease, take = a_run(f"run_{number}"), a_lease(f"run_{number}"), a_take(at_most=Decimal(1000))
     store.open_run(run, lease)
-    for turn, takes in enumerate(((), (a_take(at_most=Decimal(1000)),))):
+    for turn, takes in enumerate(((), (take,), (take,))):
         effect = an_effect(f"run_{number}:{turn}.0", run_id=run.id, digest=f"{number}:{turn}")
-        assert await store.claim(a_claim(effect, lease=lease, takes=takes, intent=INTENT)) == Claimed()
+        claim = store.claim(a_claim(effect, lease=lease, takes=takes, intent=INTENT))
+        if turn == 2:
+            await store.renew_lease(lease, NOW + MINUTE)
+        assert await claim == Claimed()
         await store.settle(effect.key, EffectState.DONE, None, INTENT)
     await store.close_run(lease, RunStatus.DONE, "{}", (INTENT,), NOW + MINUTE)
 

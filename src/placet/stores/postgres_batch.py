@@ -5,6 +5,7 @@ and commit. The verbs themselves are those of `State`, the same as in memory.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
@@ -29,12 +30,14 @@ from placet.stores.rows import (
     read_effect,
     read_run,
     span,
+    whole_millionths,
 )
 from placet.stores.state import State
 from placet.values.approval import ApprovalRequest
 from placet.values.audit import microseconds
 from placet.values.construction import dataclass, made_quickly
-from placet.values.effect import Claim, Claimed, EffectRecord, Lease, Take
+from placet.values.decision import Reason
+from placet.values.effect import Claim, Claimed, ClaimRefused, EffectRecord, Lease, Take
 from placet.values.run import RunStatus
 
 JSON: Final = "nullif(%s, '')::json"
@@ -85,6 +88,8 @@ class Batch:
     principals: dict[str, tuple[str, str, str]] = field(default_factory=dict[str, tuple[str, str, str]])
     began: dict[str, int] = field(default_factory=dict[str, int])
     taken: dict[tuple[str, int, int], int] = field(default_factory=dict[tuple[str, int, int], int])
+    rooms: dict[tuple[str, int], Decimal] = field(default_factory=dict[tuple[str, int], Decimal])
+    found_full: bool = False
 
     def add(self, operation: Operation) -> None:
         """Note what one more operation touches."""
@@ -113,16 +118,18 @@ class Batch:
         return not (self.runs or self.approvals or self.effects or self.windows or self.principals)
 
     def answered(self, operation: Operation, answer: object) -> None:
-        """Note what a claim has taken."""
+        """Note what a claim has taken from windows of which size, or that it has found one full."""
         claim = operation.claim
         if claim is None or not isinstance(answer, Claimed):
+            self.found_full |= isinstance(answer, ClaimRefused) and answer.reason is Reason.LIMIT_REACHED
             return
         now = microseconds(claim.at)
         if claim.effect is not None:
             self.began[claim.effect.key] = now
         for take in claim.takes:
-            place = (*_window(take), now)
-            self.taken[place] = self.taken.get(place, 0) + millionths(take.amount)
+            window = _window(take)
+            self.taken[*window, now] = self.taken.get((*window, now), 0) + millionths(take.amount)
+            self.rooms[window] = min(take.at_most, self.rooms.get(window, take.at_most))
 
     def locks(self) -> list[int]:
         """Return the keys of the locks under which all of this is looked at."""
@@ -140,6 +147,19 @@ class Batch:
     def alike(self) -> "Records":
         """Return what no effect in doubt may be like, as the database is told it."""
         return [_named(("principal_id", "tool", "digest"), like) for like in self.like]
+
+    def rooms_left(self) -> "Records":
+        """Return how much may have been taken from each window before, for what was taken here to have room."""
+        taken = Counter[tuple[str, int]]()
+        for (key, per, _), amount in self.taken.items():
+            taken[key, per] += amount
+        return [
+            {
+                "key": window[0], "per": window[1], "since": self.windows[window],
+                "room": whole_millionths(at_most) - taken[window],
+            }
+            for window, at_most in self.rooms.items() if at_most.is_finite()
+        ]  # fmt: skip
 
     async def load(self, connection: Connection) -> "Question":
         """Send the question what all of this is, once it is locked; it is answered when the pipeline ends."""

@@ -1,9 +1,13 @@
 """What a batch will find, guessed by its writer: a batch that is guessed right takes one round trip.
 
-Nearly every batch finds what it must: the lease holds, nobody has made the same call before, and
-an effect that is settled is running as this very writer has begun it. So the verbs are done on
-that guess, and the database stores what comes of them only where all of it is so. What is decided
-is what `State` decides either way; a wrong guess costs a round trip and nothing else.
+Nearly every batch finds what it must: the lease holds, nobody has made the same call before, the
+windows have room, and an effect that is settled is running as this very writer has begun it. So the
+verbs are done on that guess, and the database stores what comes of them only where all of it is so.
+What is decided is what `State` decides either way; a wrong guess costs a round trip and nothing else.
+
+Windows are guessed to be empty. What fits into an empty window together fits into one that has room
+for all of it, whatever was taken before; a claim that has found one full may have been refused for
+another reason by what is really there, so its batch looks first.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,13 +26,13 @@ from placet.values.run import RunStatus
 REMEMBERED: Final = 10_000
 """How many running effects a writer remembers; those beyond are looked up."""
 
-_STORE: Final = f"SELECT placet.store_as_guessed({', '.join([JSON] * 17)})".encode()
+_STORE: Final = f"SELECT placet.store_as_guessed({', '.join([JSON] * 18)})".encode()
 _LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
 class Guess:
-    """What must be so, beside that no effect like those that begin is in doubt.
+    """What must be so, beside that no effect like those that begin is in doubt, and that windows have room.
 
     Attributes:
         absent_runs: Ids of runs that are not there.
@@ -98,7 +102,7 @@ def guess_at(operations: Iterable[Operation], known: Mapping[str, EffectRecord],
         known: Effects that this writer has begun and not settled.
         batch: What the operations touch.
     """
-    if batch.approvals or batch.windows:
+    if batch.approvals:
         return None
     guess = Guess()
     return guess if all(guess.add(operation, known) for operation in operations) else None
@@ -115,6 +119,7 @@ async def store_as_guessed(
         batch.locks(),
         *guess.rows(),
         batch.alike(),
+        batch.rooms_left(),
         *changes(batch, before, state, records),
     )
     row = await (await connection.execute(_STORE, encoded(values))).fetchone()

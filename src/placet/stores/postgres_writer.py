@@ -304,8 +304,8 @@ class PostgresWriter:
             return False
         before = guess.fill(state)
         _apply(items, batch, state, entries)
-        if not entries:
-            # Nothing would tell after a lost answer whether it stands.
+        if not entries or batch.found_full:
+            # Without a record nothing would tell after a lost answer whether it stands.
             return False
         sequence, last = self._chain.sequence, self._chain.last
         records = self._seal(entries)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Final, TypeAlias
 
 from placet.errors import StoreError
@@ -71,6 +71,11 @@ def length(value: int) -> timedelta:
 def millionths(amount: Decimal) -> int:
     """Return an amount in millionths, rounded up: what is taken is never counted short."""
     return int((amount * MILLION).to_integral_value(ROUND_CEILING))
+
+
+def whole_millionths(size: Decimal) -> int:
+    """Return the size of a window in millionths, rounded down: what it holds is never counted long."""
+    return int((size * MILLION).to_integral_value(ROUND_FLOOR))
 
 
 def json_text(value: object) -> str:
