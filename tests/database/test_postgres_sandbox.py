@@ -296,6 +296,17 @@ BOMBS: Final = {
     "aggregate": "SELECT length(string_agg(md5(g::text), '')) FROM generate_series(1, 100000) g, generate_series(1, 9)",
     "regex": "SELECT count(*) FROM generate_series(1, 100000) g WHERE g::text || md5(g::text) ~ '(.*)(.*)(.*)(.*)x\\1'",
     "numbers": "SELECT sum(power(g::numeric, 999)) FROM generate_series(1, 100000) g",
+    "division": "SELECT sum(1e131000 / (g + 7e65000)) FROM generate_series(1, 100000) g",
+    "paths": f"SELECT jsonb_path_exists('[{'1,' * 2_500}1]', '$[*] ? (exists($[*] ? (@ == $[*] && @ == 2)))')",
+    "levels": f"SELECT count(*) FROM jsonb_path_query('{'[' * 50}1{']' * 50}', '$.**.**.**.**.**.**')",
+    "automaton": f"SELECT 'x' ~ '{'(x?){0,200}' * 8}'",
+    "wildcards": f"SELECT count(*) FROM generate_series(1, 99999) g WHERE lpad(g::text, 999, 'a') LIKE '{'%a' * 300}b'",
+    "documents": "WITH RECURSIVE r(d, n) AS (SELECT '{}'::jsonb, 1 UNION ALL SELECT jsonb_build_object(1, d, 2, d),"
+    " n + 1 FROM r WHERE n < 60) SELECT max(n) FROM r",
+    "words": "WITH RECURSIVE r(w, n) AS (SELECT 'a b ', 1 UNION ALL SELECT concat(w, n, w), n + 1 FROM r WHERE n < 40)"
+    " SELECT max(length(to_tsvector(w))) FROM r",
+    "days": "SELECT count(*) FROM generate_series('4713-01-01 BC'::timestamp, '294276-01-01', '1 day')",
+    "letters": "SELECT sum(length(normalize(lpad(g::text, 999, 'ﷺ'), NFKD))) FROM generate_series(1, 100000) g",
 }
 
 
