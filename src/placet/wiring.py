@@ -314,9 +314,9 @@ class Agent:
     ) -> Outcome:
         """Take an approver's yes, and return what comes of the run that waited.
 
-        Where another worker owns the run right now, as while another call of the same run goes on, the
-        answer is `Refused` with the reason `effect_running`, and its message says that the yes was taken:
-        that worker goes on with it.
+        Where the run does not go on here, the answer is `Refused`, and its message says that the yes was
+        taken. Mostly another worker owns the run right now, as while another call of it goes on (the reason
+        is `effect_running` then), and that worker goes on with it.
 
         Args:
             approval: The token, or the public id. Neither grants anything by itself.
@@ -389,10 +389,11 @@ class Agent:
         if isinstance(decided, Refused):
             return decided
         outcome = await self._go_on(decided.run_id, emit)
-        if isinstance(outcome, Refused) and outcome.reason is Reason.EFFECT_RUNNING:
-            word = "no" if yes is None else "yes"
-            return replace(outcome, message=f"the {word} was taken; another worker owns the run and goes on with it")
-        return outcome
+        if not isinstance(outcome, Refused):
+            return outcome
+        elsewhere = outcome.reason is Reason.EFFECT_RUNNING
+        why = "another worker owns the run and goes on with it" if elsewhere else outcome.message
+        return replace(outcome, message=f"the {'no' if yes is None else 'yes'} was taken; {why}")
 
     async def _go_on(self, run_id: str, emit: Emit | None) -> Outcome:
         with self._logs.going_on(run_id, emit) as tell:

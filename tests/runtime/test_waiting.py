@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from placet.agent.definition import AgentDefinition
 from placet.errors import ConfigurationError
 from placet.models.scripted import ScriptedModel
 from placet.runtime.observations import refusal_text, rejection_text
@@ -101,6 +102,17 @@ async def test_a_yes_given_while_another_call_of_the_run_goes_on_is_taken_and_it
     assert told.message.startswith("the yes was taken")
     assert isinstance(await going_on, Answer)
     assert office.done == [("wire", 1), ("wire", 2)]
+
+
+async def test_a_no_given_to_an_agent_whose_run_it_is_not_is_taken_and_it_is_said_so(make_agent: MakeAgent) -> None:
+    waiting = await ask(make_agent(silent()))
+    other = make_agent(ScriptedModel(), definition=AgentDefinition(name="another"))
+
+    told = await other.reject(waiting.approvals[0].token, by=BOSS)
+
+    assert isinstance(told, Refused)
+    assert told.message.startswith("the no was taken; run ")
+    assert isinstance(await make_agent(silent().says("ok")).resume(waiting.run_id), Answer)
 
 
 @pytest.mark.parametrize("run_id", [{}, None, 5, b"run_1"])
