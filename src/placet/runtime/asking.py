@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Final, assert_never
 
 from placet.agent.definition import AgentDefinition
@@ -115,9 +116,9 @@ async def ask_model(
     )
     began = world.clock.monotonic()
     if world.hooks or span is not None:
-        ending = await run_read(lambda: _watched(world, model, run, request, on_text, span), timeout)
+        ending = await run_read(partial(_watched, world, model, run, request, on_text, span), timeout)
     else:
-        ending = await run_read(lambda: model.answer(request, on_text), timeout)
+        ending = await run_read(partial(model.answer, request, on_text), timeout)
     match ending:
         case Returned(value=value):
             answer = charged(world, model, _doubted(value))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final, assert_never
 
 from placet.errors import StoreError, ToolError
@@ -190,14 +191,8 @@ async def _execute(world: World, permitted: Permitted) -> Ending | Left:
     tool, resource = permitted.ready.tool, permitted.resource
     value, context = permitted.ready.arguments.value, permitted.ready.context
     seconds = tool.spec.timeout.total_seconds()
-    execute = tool.execute
-
-    def make() -> Any:
-        return execute(value, resource, context)
-
-    def late(ending: Ending) -> None:
-        record_late(world, permitted, ending)
-
+    make = partial(tool.execute, value, resource, context)
+    late = partial(record_late, world, permitted)
     if tool.home:
         call = IsolatedCall(tool, permitted.ready.arguments, context)
         return await world.processes.run(call, world.threads, finish=tool.spec.has_effect)

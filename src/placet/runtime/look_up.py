@@ -40,9 +40,7 @@ async def look_up(world: World, tool: Tool, function: Callable[..., Any], *argum
 
 
 async def _run(world: World, seconds: float, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Ending:
-    def make() -> Any:
-        return function(*arguments)
-
+    make = functools.partial(function, *arguments)
     if _is_async(function):
         return await run_read(make, seconds)
     ending = await run_sync(make, seconds, world.threads)
