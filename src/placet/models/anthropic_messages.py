@@ -121,21 +121,11 @@ class AnthropicMessages:
 
         async def hear(body: bytes, tell: OnText | None) -> MessagesReader:
             reader = MessagesReader()
-            if tell is None:
-                reader.read(await self._connection.ask(body, request.timeout))
-                return reader
-
-            def take(event: object) -> None:
-                text = reader.add(event)
-                if text:
-                    tell(text)
-
-            await self._connection.stream(body, request.timeout, take)
+            await self._connection.hear(body, request.timeout, reader, tell)
             return reader
 
         reader = await ask_with_state(write, hear, on_text)
-        place = f"{len(request.transcript)}"
-        answer = reader.finish(collect_call_ids(request.transcript), place, self.provider)
+        answer = reader.finish(collect_call_ids(request.transcript), f"{len(request.transcript)}", self.provider)
         return self._outputs.restore(offer.restore(answer), request.output_schema)
 
     async def close(self) -> None:

@@ -20,6 +20,7 @@ import httpx2
 from placet.errors import ConfigurationError, ModelError, ModelProtocolError, ModelRequestError, ModelUnavailableError
 from placet.models.decoded import as_object, as_text
 from placet.models.retry_after import UNTIL, read_retry_after
+from placet.ports import OnText
 
 RETRIES: Final = 2
 """How often a request is sent again after a time-out, a lost connection, 408, 409, 429 or 5xx."""
@@ -57,6 +58,18 @@ class SdkClient(Protocol):
 
     async def close(self) -> None:
         """Close the connections."""
+        ...
+
+
+class AnswerReader(Protocol):
+    """What takes in the answer of one wire, whole or piece by piece."""
+
+    def read(self, body: object, /) -> str:
+        """Take in a whole answer; return its words."""
+        ...
+
+    def add(self, event: object, /) -> str:
+        """Take in one event of a stream; return the words that are new in it."""
         ...
 
 
@@ -148,6 +161,29 @@ class Connection:
             if deadline.expired():
                 raise self._out_of_time(limit) from error
             raise
+
+    async def hear(self, body: bytes, limit: timedelta, reader: AnswerReader, on_text: OnText | None) -> None:
+        """Send a request and have a reader take in the answer.
+
+        Args:
+            body: The request, as JSON; that it asks for a stream is said in it where `on_text` is given.
+            limit: For the whole answer, with all that is sent again and the waits between.
+            reader: Takes in the answer.
+            on_text: Told the words as they come; None for an answer that comes whole.
+
+        Raises:
+            ModelError: As `ask` and `stream` raise it, or as the reader does.
+        """
+        if on_text is None:
+            reader.read(await self.ask(body, limit))
+            return
+
+        def take(event: object) -> None:
+            words = reader.add(event)
+            if words:
+                on_text(words)
+
+        await self.stream(body, limit, take)
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""

@@ -89,18 +89,8 @@ class OpenAIChat:
         offer = offer_tools(request.tools, "openai-chat", strict=self.quirks.strict)
         body = self._write_body(request, offer, stream=on_text is not None)
         accumulator = ChatAccumulator(offer.names)
-        if on_text is None:
-            accumulator.read(await self._connection.ask(body, request.timeout))
-        else:
-
-            def take(chunk: object) -> None:
-                text = accumulator.add(chunk)
-                if text:
-                    on_text(text)
-
-            await self._connection.stream(body, request.timeout, take)
-        place = f"{len(request.transcript)}"
-        answer = accumulator.finish(collect_call_ids(request.transcript), place, self.provider)
+        await self._connection.hear(body, request.timeout, accumulator, on_text)
+        answer = accumulator.finish(collect_call_ids(request.transcript), f"{len(request.transcript)}", self.provider)
         return self._outputs.restore(offer.restore(answer), request.output_schema)
 
     async def close(self) -> None:
