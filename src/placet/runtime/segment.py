@@ -37,7 +37,7 @@ from placet.values.decision import Deny, Reason
 from placet.values.event import CallWaiting, RunEnded
 from placet.values.json import Json
 from placet.values.limits import OUTPUT_REASKS
-from placet.values.message import AssistantMessage, ToolMessage, Transcript
+from placet.values.message import AssistantMessage, ToolMessage
 from placet.values.outcome import Answer, Outcome, Refused, Stopped, Waiting
 from placet.values.run import Action, AskModel, InvokeTools, PlannedCall, Run, RunStatus, Stop, StopReason, Wait
 
@@ -186,15 +186,11 @@ class Segment:
             wants_answer=self.model is not None and not self.model.writes_prose,
             emit=self.emit,
             state=self.kept.value if self.kept is not None else None,
-            conversation=self._conversation(),
+            conversation=() if self.model is None else self.book.conversations(),  # a direct call stands in none
             runtime=self._nesting(run, key),
             entered=planned.entered,
             span=span,
         )
-
-    def _conversation(self) -> tuple[Transcript, ...]:
-        """Return what the provenance of arguments is traced in; a direct call stands in none."""
-        return () if self.model is None else self.book.conversations()
 
     def _nesting(self, run: Run, key: str) -> Nesting:
         return _new_nesting(
