@@ -8,6 +8,7 @@ import pytest
 from placet.errors import ConfigurationError
 from placet.runtime.clock import SystemIds
 from placet.runtime.keys import Keys, call_digest, read_or_make_secret
+from placet.values.json import JsonObject
 
 
 def test_the_key_file_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ def test_a_number_has_one_digest_however_it_is_written() -> None:
     whole = call_digest(key, "pay", {"amount": 50, "parts": [1, {"n": -2}]})
 
     assert call_digest(key, "pay", {"amount": 50.0, "parts": [1.0, {"n": -2.0}]}) == whole
-    others = [{"amount": 50.5}, {"amount": "50"}, {"amount": True}, {"amount": 1}, {"amount": 2.0**60}]
+    others: list[JsonObject] = [{"amount": 50.5}, {"amount": "50"}, {"amount": True}, {"amount": 1}, {"amount": 2.0**60}]
     assert len({call_digest(key, "pay", arguments) for arguments in others}) == len(others)
 
 

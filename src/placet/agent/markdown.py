@@ -45,11 +45,10 @@ def read_markdown(text: str) -> tuple[dict[str, Any], str]:
     if not found:
         raise ConfigurationError("no front matter; begin the file with '---', keys, and '---'")
     try:
-        front = read_yaml(found[1] or "")
+        stated = read_yaml(found[1] or "")
     except yaml.YAMLError as error:
         raise ConfigurationError(f"the front matter is no YAML: {error}") from error
-    if front is None:
-        front = {}
+    front: Any = {} if stated is None else stated
     if not is_object(front):
         raise ConfigurationError("the front matter must be keys with values")
     return front, found[2].strip()
