@@ -284,6 +284,20 @@ async def test_postgres_publishes_types_and_refuses_parameters_of_other_types(pa
     ]  # fmt: skip
 
 
+async def test_a_choice_that_the_enum_of_the_database_lacks_fails_the_start(parcels: str) -> None:
+    with psycopg.connect(parcels, autocommit=True) as connection:
+        connection.execute(
+            "DROP TABLE IF EXISTS boxes; DROP TYPE IF EXISTS size; CREATE TYPE size AS ENUM ('small', 'large');"
+            "CREATE TABLE boxes (size size)"
+        )
+    text = "-- name: q\n-- Ask.\n-- param: size enum(small, {choice})\nSELECT * FROM boxes WHERE size = :size"
+
+    async with NamedQueries(read_queries(text.format(choice="large")), reads=PostgresRunner(parcels)) as opened:
+        assert rows(await ask(opened, "q", size="large")) == []
+    with pytest.raises(ConfigurationError, match=r"queries\.sql:1 \(q\): 'size' may be 'huge'.*it has large, small"):
+        await NamedQueries(read_queries(text.format(choice="huge")), reads=PostgresRunner(parcels)).open()
+
+
 async def test_a_query_that_writes_by_a_function_is_stopped_by_the_reading_transaction(parcels: str) -> None:
     with psycopg.connect(parcels, autocommit=True) as connection:
         connection.execute(

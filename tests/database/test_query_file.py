@@ -96,7 +96,24 @@ def read_one(header: str, sql: str = "SELECT 1") -> Statement:
         ("-- param: a int\n-- param: a text", "SELECT :a", "twice"),
         ("-- param: a text", "SELECT 1 WHERE x LIKE :a", "prefix or contains"),
         ("-- param: a text", "SELECT 1 WHERE x ILIKE '%' || :a || '%'", "prefix or contains"),
+        ("-- param: a text", "SELECT 1 WHERE x LIKE '%' || lower(:a) || '%'", "prefix or contains"),
+        ("-- param: a text", "SELECT 1 WHERE x LIKE CAST(:a AS text) AND y = 1", "prefix or contains"),
+        ("-- param: a text?", "SELECT 1 WHERE x NOT LIKE coalesce(:a, x)", "prefix or contains"),
+        ("-- param: a text", "SELECT 1 WHERE x LIKE CASE WHEN y THEN :a ELSE '%' END", "prefix or contains"),
+        ("-- param: a text", "SELECT 1 WHERE x ILIKE ANY (ARRAY[:a])", "prefix or contains"),
+        ("-- param: a text", "SELECT 1 WHERE x !~~* :a", "prefix or contains"),
+        ("-- bind: a principal.id", "SELECT 1 WHERE x LIKE :a", "prefix or contains"),
+        ("-- param: a prefix", "SELECT 1 WHERE x LIKE :a ESCAPE '!'", "ESCAPE says otherwise"),
+        ("-- param: a prefix", "SELECT 1 WHERE x LIKE (:a) ESCAPE ''", "ESCAPE says otherwise"),
         ("-- param: a prefix", "SELECT 1 WHERE x = :a", "declare it as text"),
+        ("-- param: a prefix", "SELECT 1 WHERE y LIKE 'x' OR x = :a", "declare it as text"),
+        ("-- param: a int", "SELECT $1, :a", r"not as '\$1'"),
+        ("-- param: a int", "SELECT 1 -- WHERE x = :a", "'a' is declared and not used"),
+        ("-- param: a int", "SELECT 1 /* WHERE x = :a", "a comment has no end"),
+        ("-- param: a int", "SELECT 1 /* a /* b */ WHERE x = :a */", "a comment stands in a comment"),
+        ("", "SELECT 1\n-- roles: admin", "'roles' stands below the statement"),
+        ("", "SELECT 1\n-- bind: a principal.id\nFROM x", "'bind' stands below the statement"),
+        ("-- limit: often", "SELECT 1", "not a limit: 'often'"),
         ("", "DELETE FROM orders", "state its effect"),
         ("", "EXPLAIN SELECT 1", "state its effect"),
         ("", "", "no statement"),
@@ -117,7 +134,16 @@ def test_a_query_needs_a_name_that_is_its_own_and_a_description() -> None:
     with pytest.raises(ConfigurationError, match=r"queries\.sql:4 .* stands at queries\.sql:1"):
         read_queries("-- name: q\n-- Ask.\nSELECT 1;\n-- name: q\n-- Ask.\nSELECT 1;")
     with pytest.raises(ConfigurationError, match="no query"):
-        read_queries("SELECT 1")
+        read_queries("-- words alone")
+    with pytest.raises(ConfigurationError, match=r"queries\.sql:2: a statement has no name"):
+        read_queries("-- Ask.\nSELECT 1;\n-- name: q\n-- Ask.\nSELECT 1")
+
+
+@pytest.mark.parametrize("character", ["\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"])
+def test_no_character_ends_a_comment_where_nobody_sees_it(character: str) -> None:
+    assert len(read_queries("-- name: q\r\n-- Ask.\r\nSELECT 1")) == 1
+    with pytest.raises(ConfigurationError, match=r"q\.sql:3: the character U\+"):
+        read_queries(f"-- name: q\n-- Ask.\nSELECT 1 -- or{character}, 2", "q.sql")
 
 
 def test_placeholders_stand_outside_of_strings_comments_and_casts() -> None:
@@ -136,6 +162,10 @@ def test_a_like_sees_its_whole_pattern() -> None:
     assert only("SELECT 1 WHERE x LIKE ('%' || :a) ESCAPE '\\'").is_matched
     assert only("SELECT 1 WHERE x LIKE 'a' AND y = :a").is_matched is False
     assert only("SELECT 1 WHERE x LIKE :a ESCAPE '\\'").is_escaped
+    assert only("SELECT 1 WHERE lower(x) LIKE lower(:a) ESCAPE E'\\\\' AND y").is_escaped
+    assert only("SELECT x LIKE 'a' AS b, :a").is_matched is False
+    assert only("SELECT (x LIKE 'a') IN (:a)").is_matched is False
+    assert only("SELECT CASE WHEN x LIKE 'a' THEN :a END").is_matched is False
 
 
 def test_a_directory_is_all_its_files_in_order(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Named queries: discrete questions, described by their database before the first one is asked."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Final, Self
@@ -191,6 +191,7 @@ class NamedQueries:
                 where=statement.where,
             )
         _check_columns(statement, ready)
+        _check_labels(statement, ready.values())
         return NamedQuery(statement, runner, ready)
 
 
@@ -205,6 +206,18 @@ def _check_columns(statement: Statement, ready: Mapping[tuple[str, ...], Ready])
         raise ConfigurationError(f"{statement.where}: {odd[0]!r} is no name of a field; write AS and a plain word")
     if unknown := sorted(statement.redact - set(names) - {parameter.name for parameter in statement.parameters}):
         raise ConfigurationError(f"{statement.where}: nothing is called {unknown[0]!r}, so it cannot be redacted")
+
+
+def _check_labels(statement: Statement, ready: Iterable[Ready]) -> None:
+    """Refuse a choice that the database's enum does not have: it would fail when it is chosen."""
+    for one in ready:
+        for parameter in (*statement.parameters, *(bind.parameter for bind in statement.binds)):
+            labels = one.labels.get(parameter.name, frozenset(parameter.choices))
+            if missing := [choice for choice in parameter.choices if choice not in labels]:
+                raise ConfigurationError(
+                    f"{statement.where}: {parameter.name!r} may be {missing[0]!r}, and the enum of the database has "
+                    f"no such value; it has {', '.join(sorted(labels))}"
+                )
 
 
 def _accept(parameters: Sequence[Parameter], arguments: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:

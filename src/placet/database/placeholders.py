@@ -1,7 +1,7 @@
 """Placeholders of a statement: `:name` for a value, `{name}` for one of several variants."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,7 +21,16 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _MATCHERS: Final = frozenset({"like", "ilike", "glob"})
-_BETWEEN: Final = frozenset({"|", "(", "any", "all"})
+_OPENING: Final = frozenset({"(", "[", "case"})
+_CLOSING: Final = frozenset({")", "]", "end"})
+_ENDING: Final = frozenset(
+    """
+    , ; and as else escape except fetch from group having intersect limit offset on or order returning then union when
+    where window
+    """.split()  # noqa: SIM905 - a list of words reads better than a list of quoted words
+)
+"""What ends a pattern, where it stands in no bracket of the pattern's own."""
+_BACKSLASHES: Final = (r"'\'", r"e'\\'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +41,23 @@ class Placeholder:
         name: What stands there.
         is_variant: Whether it is one of several texts, and no value.
         is_matched: Whether a LIKE is looking at it.
-        is_escaped: Whether an ESCAPE follows.
+        escape: The constant after ESCAPE, or None.
     """
 
     name: str
     is_variant: bool
     is_matched: bool = False
-    is_escaped: bool = False
+    escape: str | None = None
+
+    @property
+    def is_escaped(self) -> bool:
+        """Whether it is said that a backslash escapes, which is how values are escaped."""
+        return self.escape in _BACKSLASHES
+
+    @property
+    def is_escaped_otherwise(self) -> bool:
+        """Whether something else is said, so that wildcards in an escaped value would count."""
+        return self.escape is not None and not self.is_escaped
 
 
 def placeholders(sql: str, where: str) -> tuple[Placeholder, ...]:
@@ -49,24 +68,35 @@ def placeholders(sql: str, where: str) -> tuple[Placeholder, ...]:
         where: What to call it when something is wrong with it.
 
     Raises:
-        ConfigurationError: A string or a quoted name has no end.
+        ConfigurationError: A string, a quoted name or a comment has no end, a comment stands in
+            another, or a value is written as `$1`.
     """
+    _check_ends(sql, where)
     matches = [match for match in _TOKEN.finditer(sql) if match.lastgroup != "blank"]
-    for match in matches:
-        if match.lastgroup == "sign" and match[0] in "'\"":
-            raise ConfigurationError(
-                f"{where}: a string or a quoted name has no end, from {sql[match.start() :][:30]!r}"
-            )
+    patterns = _patterns(matches)
     return tuple(
         Placeholder(
             name=match["variant"] or match["value"],
             is_variant=bool(match["variant"]),
-            is_matched=_is_matched(matches, index),
-            is_escaped=_is_escaped(matches, index),
+            is_matched=index in patterns,
+            escape=patterns.get(index),
         )
         for index, match in enumerate(matches)
         if match["variant"] or match["value"]
     )
+
+
+def _check_ends(sql: str, where: str) -> None:
+    for match in _TOKEN.finditer(sql):
+        rest = sql[match.start() :][:30]
+        if match.lastgroup == "sign" and match[0] in "'\"":
+            raise ConfigurationError(f"{where}: a string or a quoted name has no end, from {rest!r}")
+        if match.lastgroup == "sign" and rest.startswith("/*"):
+            raise ConfigurationError(f"{where}: a comment has no end, from {rest!r}")
+        if match[0].startswith("/*") and "/*" in match[0][2:]:  # PostgreSQL nests them, SQLite does not
+            raise ConfigurationError(f"{where}: a comment stands in a comment, from {rest!r}")
+        if match.lastgroup == "sign" and match[0] == "$":
+            raise ConfigurationError(f"{where}: a value is written as :name, not as {rest[:2]!r}")
 
 
 def fill_variants(sql: str, chosen: Mapping[str, str]) -> str:
@@ -98,17 +128,31 @@ def is_select(sql: str) -> bool:
     return first is not None and first[0].lower() in ("select", "with", "values", "table")
 
 
-def _is_matched(matches: list[re.Match[str]], index: int) -> bool:
-    """Return whether a LIKE stands before, with nothing but the parts of its pattern between."""
-    for match in reversed(matches[:index]):
+def _patterns(matches: Sequence[re.Match[str]]) -> dict[int, str | None]:
+    """Return the tokens that stand in the pattern of a LIKE, with what escapes there.
+
+    A pattern may be any expression, `'%' || lower(:name)`, and reaches as far as one may.
+    """
+    found: dict[int, str | None] = {}
+    for index, match in enumerate(matches):
         word = match[0].lower()
-        if word in _MATCHERS:
-            return True
-        if match.lastgroup != "string" and word not in _BETWEEN and not match["value"]:
-            return False
-    return False
+        is_operator = word == "~" and index > 0 and matches[index - 1][0] == "~"
+        if is_operator or (match.lastgroup == "word" and word in _MATCHERS):
+            end = _end_of_pattern(matches, index + 1)
+            after = [other[0].lower() for other in matches[end : end + 2]]
+            escape = after[1] if after[:1] == ["escape"] and len(after) > 1 else None
+            found.update(dict.fromkeys(range(index + 1, end), escape))
+    return found
 
 
-def _is_escaped(matches: list[re.Match[str]], index: int) -> bool:
-    after = [match[0].lower() for match in matches[index + 1 : index + 3]]
-    return after == ["escape", r"'\'"]
+def _end_of_pattern(matches: Sequence[re.Match[str]], start: int) -> int:
+    depth = 0
+    for index in range(start, len(matches)):
+        word = matches[index][0].lower()
+        if word in _OPENING:
+            depth += 1
+        elif depth == 0 and (word in _CLOSING or word in _ENDING):
+            return index
+        elif word in _CLOSING:
+            depth -= 1
+    return len(matches)

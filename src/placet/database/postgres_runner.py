@@ -1,6 +1,7 @@
 """Runs named queries on PostgreSQL: the extra `postgres`."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -88,17 +89,19 @@ class PostgresRunner:
         if is_select(sql) and not writes:
             text = f"SELECT * FROM (\n{text}\n) AS _q LIMIT {(rows or self.caps.rows) + 1}"  # noqa: S608 - the developer's
         connection = await connect(self._dsn)
+        wire = Wire(connection)
         try:
-            *_, result = await Wire(connection).send(*self._reading, parse(text.encode()), describe)
+            *_, result = await wire.send(*self._reading, parse(text.encode()), describe)
+            shape = described(result)
+            labels = await _labels(wire, dict(zip(names, shape.parameters, strict=True)))
         except ServerError as error:
             raise ConfigurationError(f"{where}: PostgreSQL does not understand it: {error.fault.message}") from error
         finally:
             await connection.close()
-        shape = described(result)
         for name, oid in zip(names, shape.parameters, strict=True):
             _check_type(name, kinds[name], oid, where)
         columns = tuple((name, type_name(oid), schema_of(oid)) for name, oid in shape.columns)
-        return Ready(text, names, columns, writes, tuple(oid for _, oid in shape.columns))
+        return Ready(text, names, columns, writes, tuple(oid for _, oid in shape.columns), labels)
 
     async def run(self, ready: Ready, values: dict[str, Json], *, rows: int | None = None) -> SqlAnswer:
         """Return what the statement answers, on time."""
@@ -151,6 +154,24 @@ def _shape(ready: Ready, result: PGresult, caps: Caps, started: float) -> Rows:
         if not shaper.take(decode(row, ready.oids)):
             break
     return shaper.finish((time.monotonic() - started) * 1000)
+
+
+async def _labels(wire: Wire, oids: Mapping[str, int]) -> dict[str, frozenset[str]]:
+    """Return what the enums have that values go into, by the values' names.
+
+    Raises:
+        ServerError: The role may not ask for it.
+    """
+    own = {name: oid for name, oid in oids.items() if types.get(oid) is None}
+    if not own:
+        return {}
+    listed = ", ".join(str(oid) for oid in own.values())
+    text = f"SELECT enumtypid, enumlabel FROM pg_catalog.pg_enum WHERE enumtypid IN ({listed})"  # noqa: S608 - numbers
+    (result,) = await wire.send(statement(text.encode()))
+    found: dict[int, set[str]] = {}
+    for oid, label in rows_of(result):
+        found.setdefault(int(oid or b"0"), set()).add((label or b"").decode())
+    return {name: frozenset(found[oid]) for name, oid in own.items() if oid in found}
 
 
 def _check_type(name: str, kind: str, oid: int, where: str) -> None:

@@ -36,9 +36,10 @@ from pathlib import Path
 from typing import Final
 
 from placet.database.parameters import MATCHING, Parameter, parse_parameter
-from placet.database.placeholders import has_several, is_select, placeholders
+from placet.database.placeholders import Placeholder, has_several, is_select, placeholders
 from placet.database.relation import nearest
 from placet.errors import ConfigurationError
+from placet.values.limits import parse_limit
 from placet.values.tool import TOOL_NAME, Effect
 
 SOURCES: Final = ("principal.id", "principal.attributes.…", "language", "idempotency_key", "run_id")
@@ -48,6 +49,8 @@ _WORD: Final = re.compile(r"--\s*([a-z]+)(?:\.([A-Za-z-]+))?:\s*(.*)")
 _ONCE: Final = frozenset({"effect", "returns", "rows", "roles", "authorise", "approval", "waiver", "redact"})
 _OFTEN: Final = frozenset({"param", "bind", "variant", "limit"})
 _SAID: Final = frozenset({"progress", "answer"})
+_KNOWN: Final = _ONCE | _OFTEN | _SAID
+_ODD_END: Final = re.compile("[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _SOURCE: Final = re.compile(r"principal\.id|principal\.attributes\.[A-Za-z_]\w*|language|idempotency_key|run_id")
 _VARIANT: Final = re.compile(r"([A-Za-z_]\w*):\s*([^=]+?)\s*=\s*(.+)")
 MOST_VARIANTS: Final = 64
@@ -142,7 +145,7 @@ def read_queries(text: str, name: str = "queries.sql") -> tuple[Statement, ...]:
     Raises:
         ConfigurationError: A query is malformed, or two have one name.
     """
-    found = tuple(_read(block, f"{name}:{line}") for line, block in _blocks(text))
+    found = tuple(_read(block, f"{name}:{line}") for line, block in _blocks(_plain(text, name), name))
     if not found:
         raise ConfigurationError(f"{name} has no query; one begins with '-- name: get_order_status'")
     _check_names(found)
@@ -157,10 +160,29 @@ def _check_names(found: Iterable[Statement]) -> None:
         seen[statement.name] = statement
 
 
-def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the lines of each query, and in which line it begins."""
+def _plain(text: str, name: str) -> str:
+    """Return the text with line feeds alone. What only some readers take for the end of a line is refused.
+
+    Raises:
+        ConfigurationError: A comment could end where nobody sees it, or go on.
+    """
+    plain = text.replace("\r\n", "\n")
+    if found := _ODD_END.search(plain):
+        line = plain.count("\n", 0, found.start()) + 1
+        raise ConfigurationError(
+            f"{name}:{line}: the character U+{ord(found[0]):04X} may not stand in a file of queries"
+        )
+    return plain
+
+
+def _blocks(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines of each query, and in which line it begins.
+
+    Raises:
+        ConfigurationError: A statement has no name.
+    """
     start, block = 0, list[str]()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         word = _WORD.match(line.strip())
         if word and word[1] == "name":
             if start:
@@ -168,18 +190,26 @@ def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
             start, block = number, []
         if start:
             block.append(line)
+        elif line.strip() and not line.strip().startswith("--"):
+            raise ConfigurationError(f"{file}:{number}: a statement has no name; write '-- name: …' above it")
     if start:
         yield start, block
 
 
-def _read(lines: list[str], where: str) -> Statement:
+def _read(lines: list[str], line: str) -> Statement:
+    name = _WORD.fullmatch(lines[0].strip())
+    where = f"{line} ({name[3].strip() if name else ''})"
     header = list[str]()
     while lines and (not lines[0].strip() or lines[0].strip().startswith("--")):
         header.append(lines.pop(0).strip())
+    for below in lines:
+        word = _WORD.fullmatch(below.strip())
+        if word and word[1] in _KNOWN:
+            raise ConfigurationError(f"{where}: {word[1]!r} stands below the statement, where it is a comment alone")
     sql = "\n".join(lines).strip().rstrip(";").rstrip()
     words = _Words(where)
-    for line in header:
-        words.take(line)
+    for text in header:
+        words.take(text)
     statement = words.statement(sql)
     _check(statement)
     return statement
@@ -204,7 +234,7 @@ class _Words:
         if word in _SAID and language:
             self._said[word][language] = value
         elif language or word not in _ONCE | _OFTEN | {"name"}:
-            known = nearest(word, sorted(_ONCE | _OFTEN | _SAID))
+            known = nearest(word, sorted(_KNOWN))
             mend = f"; is {known[0]!r} meant?" if known else ""
             raise ConfigurationError(f"{self._where}: nothing is called {word!r} above a query{mend}")
         elif word in _OFTEN:
@@ -215,7 +245,7 @@ class _Words:
             self._once[word] = value
 
     def statement(self, sql: str) -> Statement:
-        where = f"{self._where} ({self._once['name']})"
+        where = self._where
         effect = self._once.get("effect", "read")
         returns = self._once.get("returns", "rows")
         rows = self._once.get("rows")
@@ -293,6 +323,11 @@ def _check(statement: Statement) -> None:
         )
     if statement.effect is Effect.READ and not is_select(statement.sql):
         raise ConfigurationError(f"{where}: it begins as no SELECT; state its effect, 'write' or 'destructive'")
+    for limit in statement.limits:
+        try:
+            parse_limit(limit)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{where}: {error}") from error
     _check_places(statement)
 
 
@@ -314,15 +349,8 @@ def _check_places(statement: Statement) -> None:
         ):
             shown = f"{{{place.name}}}" if place.is_variant else f":{place.name}"
             raise ConfigurationError(f"{where}: {shown} is not declared")
-        declared = (values | bound).get(place.name)
-        if declared and place.is_matched and declared.kind == "text":
-            raise ConfigurationError(
-                f"{where}: LIKE would read wildcards in :{place.name}; declare it as prefix or contains"
-            )
-        if declared and not place.is_matched and declared.kind in MATCHING:
-            raise ConfigurationError(
-                f"{where}: :{place.name} is escaped for LIKE, and no LIKE looks at it; declare it as text"
-            )
+        if declared := (values | bound).get(place.name):
+            _check_matching(declared, place, where)
     if unused := sorted((values.keys() | bound.keys() | statement.variants.keys()) - {place.name for place in places}):
         raise ConfigurationError(f"{where}: {unused[0]!r} is declared and not used")
     count = 1
@@ -330,3 +358,14 @@ def _check_places(statement: Statement) -> None:
         count *= len(choices)
     if count > MOST_VARIANTS:
         raise ConfigurationError(f"{where}: it has {count} variants; at most {MOST_VARIANTS} are prepared")
+
+
+def _check_matching(parameter: Parameter, place: Placeholder, where: str) -> None:
+    """Refuse a value in a LIKE whose wildcards would count, and one that is escaped for none."""
+    name = parameter.name
+    if place.is_matched and parameter.kind == "text":
+        raise ConfigurationError(f"{where}: LIKE would read wildcards in :{name}; declare it as prefix or contains")
+    if parameter.kind in MATCHING and place.is_escaped_otherwise:
+        raise ConfigurationError(f"{where}: :{name} is escaped by a backslash, and ESCAPE says otherwise")
+    if parameter.kind in MATCHING and not place.is_matched:
+        raise ConfigurationError(f"{where}: :{name} is escaped for LIKE, and no LIKE looks at it; declare it as text")

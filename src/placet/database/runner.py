@@ -1,6 +1,7 @@
 """Who runs a named query: one per database, and apart for what reads and what writes."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from placet.database.answer import SqlAnswer
@@ -18,6 +19,7 @@ class Ready:
         columns: Name, type and JSON Schema of each; no columns when it gives no rows.
         writes: Whether it changes something, and is committed.
         oids: PostgreSQL's types of the columns.
+        labels: By name of a value that goes into an enum of the database, what the enum has.
     """
 
     sql: str
@@ -25,6 +27,7 @@ class Ready:
     columns: tuple[tuple[str, str | None, JsonObject], ...]
     writes: bool
     oids: tuple[int, ...] = ()
+    labels: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
 
 class QueryRunner(Protocol):
