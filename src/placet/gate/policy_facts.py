@@ -18,7 +18,7 @@ _NEEDS: Final[Mapping[Comparison, frozenset[str]]] = {
     Comparison.STARTS_WITH: frozenset({"string"}),
     Comparison.ENDS_WITH: frozenset({"string"}),
 }
-"""Which types of JSON Schema can be compared so; the other comparisons take any."""
+"""Which types of JSON Schema can be compared so; the other comparisons take what is of the value's own type."""
 
 Form = Mapping[str, Any]
 
@@ -101,14 +101,33 @@ def _types(form: Form) -> frozenset[str]:
 
 
 def _can_hold(form: Form, condition: Condition) -> bool:
+    wanted = condition.value
+    if condition.comparison is Comparison.EQUALS:
+        return _can_be(form, wanted)
+    if condition.comparison is Comparison.ONE_OF:
+        return isinstance(wanted, list | tuple) and any(_can_be(form, one) for one in wanted)
     types, needs = _types(form), _NEEDS.get(condition.comparison)
-    if needs is not None and types and not types & needs:
-        return False
+    return needs is None or not types or bool(types & needs)
+
+
+def _can_be(form: Form, wanted: Json) -> bool:
+    """Whether a value of this form may be the one that is wanted."""
+    types = _types(form)
     listed: Any = form.get("enum", [form["const"]] if "const" in form else None)
-    if condition.comparison not in (Comparison.EQUALS, Comparison.ONE_OF) or not is_array(listed):
-        return True
-    wanted: Json = condition.value
-    return any(one in listed for one in (wanted if is_array(wanted) else (wanted,)))
+    if is_array(listed):
+        return wanted in listed
+    return not types or any(kind in types for kind in _kinds(wanted))
+
+
+def _kinds(value: Json) -> tuple[str, ...]:
+    """Return the types of JSON Schema that a value has."""
+    if isinstance(value, bool):
+        return ("boolean",)
+    if isinstance(value, int | float):
+        return ("number", "integer")
+    if isinstance(value, str):
+        return ("string",)
+    return ("null",) if value is None else ("object",) if is_mapping(value) else ("array",)
 
 
 def _shown(forms: list[Form]) -> str:

@@ -89,6 +89,12 @@ class Condition:
         return False if answer is None and found is None else answer  # nothing at all is no doubt
 
     def __post_init__(self) -> None:
+        try:
+            canonical(self.value)
+        except (TypeError, ValueError) as error:
+            raise PolicyError(
+                f"{self.fact} {self.comparison} {self.value!r}: that is no JSON; write a date as a text in quotes"
+            ) from error
         limits = (Comparison.AT_MOST, Comparison.AT_LEAST)
         if self.comparison in limits and _number(self.value) is None:
             raise PolicyError(f"{self.fact} {self.comparison} {self.value!r}: a number is needed")
