@@ -224,7 +224,17 @@ def test_a_comparison_that_can_never_hold_does_not_build(condition: Any) -> None
         (permit("p", ["look"], roles=["support"], conditions=[Condition("amout", Comparison.AT_MOST, 5)]), "amout"),
         *(
             (permit("p", ["look"], roles=["support"], conditions=[Condition(fact, Comparison.EQUALS, "x")]), fact)
-            for fact in ("to.citty", "to.next.citty", "day.month", "many.city", "loop", "loop.city", "mood.x")
+            for fact in (
+                "principal",
+                "principal.roles",
+                "to.citty",
+                "to.next.citty",
+                "day.month",
+                "many.city",
+                "loop",
+                "loop.city",
+                "mood.x",
+            )
         ),
     ],
 )

@@ -32,6 +32,11 @@ def check_condition(rule: str, condition: Condition, tool: ToolSpec) -> None:
     """
     first, *inside = condition.fact.split(".")
     if first == "principal":
+        if inside[:1] in ([], ["roles"]):
+            raise PolicyError(
+                f"rule {rule!r} looks at {condition.fact!r}, which is no fact: say roles = [...] for roles, "
+                "'principal.id' for who it is, and 'principal.<attribute>' for anything else"
+            )
         return
     root = tool.input_schema
     forms = [*_alternatives(root, root)]
