@@ -135,6 +135,8 @@ async def test_a_wal_that_is_begun_anew_keeps_its_length(store: SqliteStore, wal
 @pytest.mark.parametrize("closes", ["writer", "checkpointer"])
 async def test_what_writes_the_wal_back_syncs_whatever_sqlite_was_built_with(store: SqliteStore, closes: str) -> None:
     checkpointer = checkpointer_of(store)
+    checkpointer.write_back()
+    await until(lambda: checkpointer.is_idle)
     connection = checkpointer._connection if closes == "writer" else checkpointer._beside
     (level,) = connection.execute("PRAGMA synchronous").fetchone()
 

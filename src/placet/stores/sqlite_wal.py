@@ -127,8 +127,6 @@ class Checkpointer:
         self._lock = lock
         self._wal = wal
         self._beside = connect(path, writes=True, patience=PATIENCE)
-        # Whatever SQLite was built with: a checkpoint syncs the WAL, and then the file.
-        self._beside.execute("PRAGMA synchronous=NORMAL")
         self._goes_on: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._asked = 0
         self._done = 0
@@ -142,21 +140,27 @@ class Checkpointer:
 
     def write_back(self) -> None:
         """Have the WAL written back soon. Returns at once. For whoever holds the lock."""
-        self._asked += 1
-        self._goes_on.put(True)
+        self._ask(goes_on=True)
 
     def close(self) -> None:
         """Write the WAL back and end the thread. Blocks its caller's."""
-        self._goes_on.put(False)
+        self._ask(goes_on=False)
         self._thread.join()
         self._beside.close()
+
+    def _ask(self, *, goes_on: bool) -> None:
+        self._asked += 1
+        self._goes_on.put(goes_on)
 
     def _work(self) -> None:
         goes_on = True
         while goes_on:
             goes_on = self._goes_on.get()
             try:
-                self._write_back()
+                self._wal.write_again()
+                if goes_on:
+                    self._write_back_beside()
+                self._write_back_alone()
             except (sqlite3.Error, OSError) as error:
                 # It may have been a sync of the WAL.
                 self._wal.doubt()
@@ -164,9 +168,12 @@ class Checkpointer:
                 _log.warning("the WAL of %r could not be written back, it is tried again: %s", path, error)
             self._done += 1
 
-    def _write_back(self) -> None:
-        self._wal.write_again()
+    def _write_back_beside(self) -> None:
+        # Whatever SQLite was built with: a checkpoint syncs the WAL, and then the file.
+        self._beside.execute("PRAGMA synchronous=NORMAL")
         self._beside.execute(_CHECKPOINT).fetchall()
+
+    def _write_back_alone(self) -> None:
         with self._lock:
             self._connection.execute(_CHECKPOINT).fetchall()
             patiently(lambda: self._connection.execute(_CHECKPOINTED))
