@@ -24,8 +24,12 @@ USER: ContextVar[str] = ContextVar("user", default="nobody")
 
 @pytest.mark.parametrize("run", [run_read, run_write])
 async def test_code_that_does_not_wait_returns_at_once_and_arms_no_timer(run, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
-    armed: list[object] = []
-    monkeypatch.setattr(asyncio.get_running_loop(), "call_later", lambda *given: armed.append(given))
+    armed: list[float] = []
+
+    def call_later(delay: float, *_: object) -> None:
+        armed.append(delay)
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "call_later", call_later)
 
     async def work() -> int:
         return 5
