@@ -1,20 +1,15 @@
-"""Reading runs in PostgreSQL: many at once are one question, and each reads what was queued in it."""
+"""Reading runs in PostgreSQL: each with what was queued in it, as of one moment."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
-from psycopg import OperationalError
 
 from placet.errors import StoreError
 from placet.ports import StoredRun
-from placet.stores import postgres_runs
 from placet.stores.postgres import PostgresStore
-from placet.stores.postgres_connection import Connection
-from placet.stores.postgres_reads import find_runs
-from placet.stores.postgres_runs import MOST_AT_ONCE
-from placet.testing.store_samples import MINUTE, NOW, a_lease, a_run, an_entry
+from placet.testing.store_samples import NOW, a_lease, a_run, an_entry
 from placet.values.run import RunStatus
 
 KEY = b"an audit key of thirty-two bytes"
@@ -28,20 +23,7 @@ async def store(postgres: str) -> AsyncIterator[PostgresStore]:
     await store.close()
 
 
-@pytest.fixture
-def questions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many runs each question was about."""
-    asked: list[int] = []
-
-    async def counted(connection: Connection, run_ids: Collection[str]) -> Mapping[str, StoredRun]:
-        asked.append(len(run_ids))
-        return await find_runs(connection, run_ids)
-
-    monkeypatch.setattr(postgres_runs, "find_runs", counted)
-    return asked
-
-
-async def test_runs_that_are_asked_for_at_once_are_one_question(store: PostgresStore, questions: list[int]) -> None:
+async def test_each_of_the_runs_that_are_asked_for_at_once_is_told_apart(store: PostgresStore) -> None:
     for number in range(3):
         store.open_run(a_run(f"run_{number}"), a_lease(f"run_{number}"))
         store.journal(a_lease(f"run_{number}"), f"entry {number}")
@@ -51,16 +33,6 @@ async def test_runs_that_are_asked_for_at_once_are_one_question(store: PostgresS
     assert [run and (run.id, run.journal) for run in found] == [
         ("run_2", ("entry 2",)), ("run_0", ("entry 0",)), None, ("run_1", ("entry 1",)), ("run_2", ("entry 2",)),
     ]  # fmt: skip
-    assert questions == [4]
-
-
-async def test_what_is_asked_for_meanwhile_is_asked_for_afterwards(store: PostgresStore, questions: list[int]) -> None:
-    first = asyncio.ensure_future(store.load_run("run_0"))
-    while not questions:  # noqa: ASYNC110 - whoever reads tells nobody that it has begun
-        await asyncio.sleep(0)
-    await asyncio.gather(first, *(store.load_run(f"run_{number}") for number in range(MOST_AT_ONCE + 1)))
-
-    assert questions == [1, MOST_AT_ONCE, 1]
 
 
 async def test_a_run_is_read_with_what_was_queued_in_it(store: PostgresStore) -> None:
@@ -105,20 +77,6 @@ async def test_an_id_that_is_no_text_is_nobody_elses_fault(store: PostgresStore,
     assert isinstance(good, StoredRun)
 
 
-async def test_a_question_that_fails_fails_for_all_who_asked_it(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def broken(*_: object) -> Mapping[str, StoredRun]:
-        raise OperationalError("the connection broke")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(postgres_runs, "find_runs", broken)
-        failed = await asyncio.gather(*(store.load_run("run_1") for _ in range(3)), return_exceptions=True)
-
-    assert all(isinstance(error, StoreError) for error in failed)
-    assert await store.load_run("run_1") is None
-
-
 async def test_a_run_that_ends_is_read_with_all_of_its_journal_or_with_its_end(store: PostgresStore) -> None:
     """One look: a snapshot from before with a journal from after would be a run that nobody had."""
     for number in range(20):
@@ -131,13 +89,3 @@ async def test_a_run_that_ends_is_read_with_all_of_its_journal_or_with_its_end(s
 
         assert run is not None
         assert (run.snapshot, run.journal) in {('{"turn":0}', ("entry",)), ('{"turn":9}', ())}
-
-
-async def test_one_who_gives_up_reading_takes_nobody_with_him(store: PostgresStore) -> None:
-    store.open_run(a_run(), a_lease(until=NOW + MINUTE))
-    await store.append(an_entry())
-    readers = [asyncio.ensure_future(store.load_run("run_1")) for _ in range(3)]
-    await asyncio.sleep(0)
-    readers[1].cancel()
-
-    assert [run is not None for run in await asyncio.gather(readers[0], readers[2])] == [True, True]

@@ -22,7 +22,9 @@ from placet.stores import postgres_alone, postgres_connection, postgres_reads
 from placet.stores.chain import Chain
 from placet.stores.postgres_batch import Operation
 from placet.stores.postgres_connection import Connection, Pool, make_pool, mapped, migrate
+from placet.stores.postgres_reads import Usage, find_usages
 from placet.stores.postgres_runs import RunReader
+from placet.stores.postgres_together import Together
 from placet.stores.postgres_writer import PostgresWriter
 from placet.stores.rows import PURGED_AT_ONCE, approval_row, json_text, principal_row
 from placet.stores.selection import Selection
@@ -43,6 +45,7 @@ class _Open:
     pool: Pool
     writer: PostgresWriter
     runs: RunReader
+    usages: Together[Usage, Sequence[Decimal]]
 
 
 class PostgresStore:
@@ -98,7 +101,7 @@ class PostgresStore:
             await pool.close()
             raise
         writer = PostgresWriter(pool, Chain(self._key, f"postgres_{secrets.token_hex(8)}"), frontier)
-        self._open = _Open(os.getpid(), pool, writer, RunReader(pool, writer))
+        self._open = _Open(os.getpid(), pool, writer, RunReader(pool, writer), Together(pool, find_usages))
         self._runs_queued = self._principals_queued = 0
 
     async def close(self) -> None:
@@ -389,7 +392,7 @@ class PostgresStore:
         Raises:
             StoreError: The store cannot be read.
         """
-        return await self._read(lambda connection: postgres_reads.find_usage(connection, takes, at))
+        return await self._now().usages.ask((takes, at))
 
     # ── the audit log ─────────────────────────────────────────────────────────────────
 

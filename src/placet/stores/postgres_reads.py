@@ -1,18 +1,19 @@
 """What is read from PostgreSQL, one question a function."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, TypeAlias
 
 from psycopg.rows import TupleRow
 
 from placet.errors import StoreError
 from placet.ports import AuditHead, StoredRun
 from placet.stores.chain import known_heads, unnamed_heads
-from placet.stores.postgres_connection import Connection, fetch_one
+from placet.stores.postgres_connection import Connection
 from placet.stores.rows import (
     APPROVAL_COLUMNS,
     AUDIT_COLUMNS,
@@ -38,7 +39,14 @@ CHUNK: Final = 500
 """How many records are read at a time."""
 
 _RUN_TABLES: Final = "placet.run JOIN placet.run_snapshot ON run_snapshot.run_id = run.id"
-_USED: Final = "SELECT coalesce(sum(amount), 0) FROM placet.taken WHERE key = %s AND per = %s AND at > %s"
+_USED: Final = """
+    SELECT used FROM unnest(%s::text[], %s::bigint[], %s::bigint[]) WITH ORDINALITY AS wanted (key, per, since, place),
+    LATERAL (
+        SELECT coalesce(sum(amount), 0) AS used FROM placet.taken
+        WHERE taken.key = wanted.key AND taken.per = wanted.per AND at > since
+    ) AS window_then
+    ORDER BY place
+"""
 # `LATERAL` with `OFFSET 0` looks up one run after the other, by the index, however small the tables were when this was
 # planned. One statement shows one moment: a snapshot with the journal that belongs to it.
 _RUNS: Final = f"""
@@ -72,13 +80,15 @@ _IN_CHAINS: Final = f"SELECT {AUDIT_COLUMNS} FROM placet.audit_record ORDER BY w
 
 async def find_run(connection: Connection, run_id: str) -> StoredRun | None:
     """Return the run with its journal, or None."""
-    return (await find_runs(connection, (run_id,))).get(run_id)
+    (run,) = await find_runs(connection, (run_id,))
+    return run
 
 
-async def find_runs(connection: Connection, run_ids: Collection[str]) -> Mapping[str, StoredRun]:
-    """Return by id those of the runs that there are, with their journals."""
-    rows = await _ask(connection, _RUNS, (list(run_ids),))
-    return {row[0]: read_run(row[:-1], row[-1]) for row in rows}
+async def find_runs(connection: Connection, run_ids: Sequence[str]) -> Sequence[StoredRun | None]:
+    """Return for each id the run with its journal, or None."""
+    rows = await _ask(connection, _RUNS, (list(set(run_ids)),))
+    found = {row[0]: read_run(row[:-1], row[-1]) for row in rows}
+    return [found.get(run_id) for run_id in run_ids]
 
 
 async def list_runs(
@@ -124,14 +134,19 @@ async def list_effects(
     return [read_effect(row) for row in await _ask(connection, sql, (*values, limit))]
 
 
-async def find_usage(connection: Connection, takes: Sequence[Take], at: datetime) -> Sequence[Decimal]:
-    """Return how much of each window is used at a time."""
-    used: list[Decimal] = []
-    for take in takes:
-        per = span(take.per)
-        (amount,) = await fetch_one(connection, _USED, (take.key, per, microseconds(at) - per))
-        used.append(Decimal(amount) / MILLION)
-    return used
+Usage: TypeAlias = tuple[Sequence[Take], datetime]
+"""A question how much of some windows is used at a time."""
+
+
+async def find_usages(connection: Connection, questions: Sequence[Usage]) -> Sequence[Sequence[Decimal]]:
+    """Return for each question how much of each window is used."""
+    windows = [
+        (take.key, span(take.per), microseconds(at) - span(take.per)) for takes, at in questions for take in takes
+    ]
+    if not windows:
+        return [() for _ in questions]
+    rows = iter(await _ask(connection, _USED, tuple(map(list, zip(*windows, strict=True)))))
+    return [[Decimal(amount) / MILLION for (amount,) in islice(rows, len(takes))] for takes, _ in questions]
 
 
 async def find_principal(connection: Connection, principal_id: str) -> Principal | None:
