@@ -79,7 +79,7 @@ STRONG: Final = {
     "GRANT pg_read_server_files TO {role}": "member",
     "GRANT pg_monitor TO {role}": "member",
     "GRANT pg_write_all_data TO {role}": "member",
-    "GRANT pg_read_all_data TO {role} WITH INHERIT FALSE": "member",
+    "GRANT pg_read_all_data TO {role}": "member",
     "ALTER DEFAULT PRIVILEGES IN SCHEMA core GRANT SELECT ON TABLES TO {role}": "defaults",
     "ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC": "defaults",
     "ALTER DEFAULT PRIVILEGES IN SCHEMA api GRANT INSERT ON TABLES TO {role}": "defaults",
@@ -93,7 +93,6 @@ STRONG: Final = {
     "GRANT UPDATE (total) ON api.orders TO {role}": "writes",
     "GRANT TRUNCATE ON core.orders TO PUBLIC": "writes",
     "GRANT TRIGGER ON core.orders TO {role}": "writes",
-    "GRANT MAINTAIN ON core.orders TO {role}": "maintains",
     "CREATE SEQUENCE core.s; GRANT USAGE ON SEQUENCE core.s TO {role}": "sequences",
     "GRANT TEMP ON DATABASE {database} TO {role}": "creates",
     "GRANT CREATE ON DATABASE {database} TO PUBLIC": "creates",
@@ -176,6 +175,18 @@ async def test_a_role_that_is_too_strong_does_not_start(database: Database) -> N
         assert [finding.code for finding in opened.findings] == ["rolsuper"]
 
 
+@pytest.mark.parametrize("who", ["{role}", "PUBLIC"])
+async def test_a_role_that_may_maintain_is_found_and_mended(database: Database, who: str) -> None:
+    if database.operator.info.server_version < 170_000:
+        pytest.skip("PostgreSQL 17 is the first that grants it")
+    await database.run(f"GRANT MAINTAIN ON core.orders TO {who}")
+    (finding,) = await database.audit()
+    await database.operator.execute(finding.mend.encode())
+
+    assert (finding.code, finding.is_severe) == ("maintains", True)
+    assert await database.audit() == []
+
+
 async def test_a_parameter_that_only_a_superuser_sets_is_found_and_mended(database: Database) -> None:
     for who in ("{role}", "PUBLIC"):
         await database.run(f"GRANT SET, ALTER SYSTEM ON PARAMETER temp_file_limit TO {who}")
@@ -206,7 +217,7 @@ MENDED: Final = (
     "GRANT pg_monitor TO {role}",
     "GRANT INSERT ON api.orders TO PUBLIC; GRANT TRUNCATE ON core.orders TO {role}",
     "CREATE SEQUENCE core.s; GRANT USAGE ON SEQUENCE core.s TO {role}",
-    "GRANT TRIGGER ON core.orders TO {role}; GRANT MAINTAIN ON core.orders TO PUBLIC",
+    "GRANT TRIGGER ON core.orders TO {role}; GRANT REFERENCES ON core.orders TO PUBLIC",
     "GRANT TEMP, CREATE ON DATABASE {database} TO {role}; GRANT CREATE ON SCHEMA api TO PUBLIC",
     "SELECT lo_create(4244); GRANT SELECT ON LARGE OBJECT 4244 TO PUBLIC",
     "GRANT SELECT ON pg_catalog.pg_authid TO {role}; GRANT EXECUTE ON FUNCTION pg_catalog.pg_read_file(text) TO {role}",

@@ -125,6 +125,7 @@ jsonpath wildcard array accessor can only be applied to an array
 jsonpath array subscript is out of bounds
 jsonpath array subscript is not a single numeric value
 argument "<value>" of jsonpath item method <method> is invalid for type <type>
+string argument of jsonpath item method <method> is not a valid representation of a double precision number
 datetime format is not recognized: "<value>"
 date format is not recognized: "<value>"
 time format is not recognized: "<value>"
