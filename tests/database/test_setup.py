@@ -93,6 +93,8 @@ async def test_the_setup_makes_what_the_check_finds_right(server: PostgresServer
         ("relations: {pg_class: {}}", "'pg_class'"),
         ("relations: {orders: {}}\nschema: pg_catalog", "'pg_catalog'"),
         ("relations: [", "YAML"),
+        ("relations: {orders: {where: tenant = 1, where: 'true'}}", "'where'"),
+        ("relations: {orders: {columns: {id: ''}}, orders: {}}", "'orders'"),
         ("", "the plan"),
     ],
 )

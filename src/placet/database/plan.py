@@ -31,6 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from placet.database.caps import Caps
 from placet.database.relation import Relation
 from placet.errors import ConfigurationError
+from placet.values.yaml import read_yaml
 
 
 class RelationPlan(BaseModel):
@@ -112,10 +113,10 @@ def read_plan(text: str, name: str = "the plan") -> SandboxPlan:
         name: What to call it when something is wrong.
 
     Raises:
-        ConfigurationError: It is no YAML, or states something unknown. The message says where.
+        ConfigurationError: It is no YAML, has a key twice, or states something unknown. The message says where.
     """
     try:
-        stated = yaml.safe_load(text)
+        stated = read_yaml(text)
         return SandboxPlan.model_validate(stated)
     except yaml.YAMLError as error:
         raise ConfigurationError(f"{name} is no YAML: {error}") from error
