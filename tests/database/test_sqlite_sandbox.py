@@ -119,15 +119,18 @@ TIGHT: Final = Caps(rows=3, cell_characters=5, answer_bytes=60)
 
 
 async def test_no_query_returns_more_than_its_caps(shop: Path) -> None:
+    cut = 0
     async with SqliteSandbox(shop, RELATIONS, caps=TIGHT) as opened:
         for case in SQLITE_CASES:
             answer = await opened.query(case.sql) if case.is_allowed else None
             if isinstance(answer, Rows):
+                cut += answer.truncated
                 cells = [cell for row in answer.rows for cell in row]
                 texts = [cell for cell in cells if isinstance(cell, str)]
                 assert answer.row_count <= TIGHT.rows
                 assert all(len(text) <= TIGHT.cell_characters + len("…") for text in texts)
                 assert sum(len(text.encode()) for text in texts) + 8 * (len(cells) - len(texts)) <= TIGHT.answer_bytes
+    assert cut > 5
 
 
 @pytest.mark.parametrize(
