@@ -91,6 +91,7 @@ class WalFile:
             patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"))
             try:
                 with open(self._file, "r+b", closefd=False) as file:
+                    file.seek(0)
                     while part := file.read(_PART):
                         file.seek(-len(part), os.SEEK_CUR)
                         file.write(part)
