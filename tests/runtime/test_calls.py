@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from placet.models.scripted import ScriptedModel
-from placet.ports import Finish, ModelAnswer
+from placet.ports import Finish, ModelAnswer, StoredRun
 from placet.runtime.sinks import ListSink
+from placet.stores.memory import MemoryStore
 from placet.tools.context import Context
 from placet.tools.tool import Tool, tool
 from placet.values.audit import AuditKind
@@ -204,6 +205,40 @@ async def test_the_same_key_gives_the_recorded_result_and_another_call_under_it_
     assert isinstance(other, Refused)
     assert other.reason == "key_conflict"
     assert office.done == [("note", "x")]
+
+
+class Distant(MemoryStore):
+    """A store that takes a moment to say which runs there are, as one over a network does."""
+
+    async def load_run(self, run_id: str) -> StoredRun | None:
+        found = await super().load_run(run_id)
+        await asyncio.sleep(0.001)
+        return found
+
+
+async def test_of_many_that_come_at_once_with_one_key_one_runs_and_its_result_stands(
+    make_agent: MakeAgent, office: Office
+) -> None:
+    store = Distant(key=b"k" * 32)
+
+    @tool(effect="write", roles={"support"}, waiver="a test")
+    async def lend(context: Context[Office]) -> str:
+        """Lend something."""
+        context.deps.done.append(("lent",))
+        await asyncio.sleep(0.01)
+        return "lent"
+
+    agents = [make_agent(tools=[lend], store=store) for _ in range(2)]
+    together = await asyncio.gather(*[agent.call("lend", {}, principal=CLERK, key="1") for agent in agents * 5])
+    later = await agents[0].call("lend", {}, principal=CLERK, key="1")
+
+    assert office.done == [("lent",)]
+    assert isinstance(later, ToolResult)
+    assert later.code == "ok"
+    assert later in together
+    others = [one for one in together if one != later]
+    assert {one.reason for one in others if isinstance(one, Refused)} <= {"effect_running"}
+    assert not [one for one in others if not isinstance(one, Refused)]
 
 
 async def test_who_watches_learns_no_more_than_the_model(make_agent: MakeAgent) -> None:

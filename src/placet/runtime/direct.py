@@ -6,6 +6,7 @@ recorded as any other, through the same gate.
 
 import hashlib
 import hmac
+from dataclasses import replace
 from typing import Final
 
 from placet.agent.snapshot import load_run
@@ -95,7 +96,11 @@ async def _call_with_key(
         started_at=world.clock.now(),
     )
     run = answered(empty, AssistantMessage(calls=(call,)), Usage())
-    outcome = await driver.segment(run, driver.open(run), emit).work()
+    # Many may come with one key at once, in this process too: each is a worker of its own, and one owns the run.
+    alone = replace(driver, worker=world.ids.new("worker"))
+    outcome = await alone.segment(run, alone.open(run), emit).work()
+    if isinstance(outcome, Refused) and outcome.reason is Reason.LEASE_LOST:
+        return await _repeat(driver, run_id, call, emit)
     if isinstance(outcome, Waiting | Refused):
         return outcome
     return _result_in(outcome.history) or _unknown(run_id)
@@ -114,9 +119,17 @@ async def _repeat(driver: Driver, run_id: str, call: ToolCall, emit: Emit | None
     if known is not None:
         return known
     outcome = await driver.resume(run_id, emit=emit)
+    if isinstance(outcome, Refused) and outcome.reason is Reason.APPROVAL_USED:  # it has ended meanwhile
+        return await _recorded(driver, run_id) or outcome
     if isinstance(outcome, Waiting | Refused):
         return outcome
     return _result_in(outcome.history) or _unknown(run_id)
+
+
+async def _recorded(driver: Driver, run_id: str) -> ToolResult | None:
+    """Return the result of a call whose run has ended."""
+    stored = await driver.world.store.load_run(run_id)
+    return None if stored is None else _result_in(load_run(stored.snapshot, stored.journal).transcript)
 
 
 def _result_in(transcript: Transcript) -> ToolResult | None:
