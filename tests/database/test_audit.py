@@ -212,6 +212,17 @@ async def test_a_role_is_not_found_too_strong_by_what_everybody_may_on_a_new_ser
     assert await database.audit() == []
 
 
+@pytest.mark.parametrize("words", [words for words, code in STRONG.items() if code not in ("rolsuper", "owner")])
+async def test_whatever_is_too_strong_keeps_the_sandbox_from_starting(database: Database, words: str) -> None:
+    dsn = database.server.dsn(database.name, database.name)
+    async with PostgresSandbox(dsn, RELATIONS) as before:
+        assert before.findings == []
+    await database.run(words)
+
+    with pytest.raises(ConfigurationError, match=rf"may do too much[^\0]*{STRONG[words]}"):
+        await PostgresSandbox(dsn, RELATIONS).open()
+
+
 MENDED: Final = (
     "ALTER ROLE {role} BYPASSRLS",
     "GRANT pg_monitor TO {role}",
