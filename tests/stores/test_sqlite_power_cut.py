@@ -2,7 +2,8 @@
 
 A process is traced while it writes. Its system calls are played to a disk that keeps for certain
 what was synced: of what was written since, any sectors, and of files whose folder was not synced
-since they came or went, either state. Whatever it leaves is opened and looked at.
+since they came or went, either state. A sync that fails has lost what it should have kept, and
+the next one knows nothing of it, as on Linux. Whatever the disk leaves is opened and looked at.
 """
 
 import os
@@ -28,8 +29,10 @@ pytestmark = [
 
 SECTOR: Final = 512
 CUTS: Final = 200
+CHANGES: Final = ("pwrite64", "write", "lseek", "ftruncate", "fsync", "fdatasync")
 PROGRAM = """
 import asyncio, os, sys
+from placet.errors import StoreError
 from placet.stores import sqlite_wal, sqlite_writer
 from placet.stores.sqlite import SqliteStore
 from placet.testing.store_samples import a_claim, an_effect, an_entry
@@ -37,18 +40,31 @@ from placet.values.effect import Claimed, EffectState
 
 path, name, workers, claims, syncs = sys.argv[1:]
 sqlite_writer.CHECKPOINT_AFTER = 12
-if syncs == "no":
-    sqlite_wal._sync = lambda file: None
 said = os.open(path + ".said", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+asked = 0
+
+def sync_some(file):
+    global asked
+    asked += 1
+    if asked % 5 == 0:
+        os.write(said, b"refused")
+        raise OSError("the disk refuses")
+    os.fdatasync(file)
+
+if syncs != "all":
+    sqlite_wal._sync = sync_some if syncs == "some" else lambda file: None
 
 async def work(store, worker):
     for number in range(int(claims)):
         key = f"{name}:{worker}.{number}"
         claim = a_claim(an_effect(key, digest=key), intent=an_entry(call_key=key))
-        assert await store.claim(claim) == Claimed()
-        os.write(said, key.encode())
-        if number % 3:
-            await store.settle(key, EffectState.DONE, "{}", an_entry(body="x" * (number % 7) * 700))
+        try:
+            assert await store.claim(claim) == Claimed()
+            os.write(said, key.encode())
+            if number % 3:
+                await store.settle(key, EffectState.DONE, "{}", an_entry(body="x" * (number % 7) * 700))
+        except StoreError as error:
+            assert "the disk refuses" in str(error)
 
 async def main():
     store = SqliteStore(path, key=b"an audit key of thirty-two bytes")
@@ -65,10 +81,11 @@ asyncio.run(main())
 
 @dataclass(frozen=True)
 class Call:
-    """A system call: what it was given as text, and when it began and ended."""
+    """A system call: what it was given as text, what it returned, and when it began and ended."""
 
     name: str
     given: str
+    returned: int
     began: float
     ended: float
 
@@ -85,13 +102,13 @@ class Call:
         return self.name in ("fsync", "fdatasync")
 
 
-def traced(folder: Path, *processes: str, syncs: str = "yes") -> list[Call]:
+def traced(folder: Path, *processes: str, syncs: str = "all") -> list[Call]:
     """Return what processes do, one after the other or, joined by `&`, at once: name, workers, claims."""
     (folder / "program.py").write_text(PROGRAM)
     start = shlex.join([sys.executable, str(folder / "program.py"), str(folder / "placet.db")])
     lines = [" & ".join(f"{start} {one} {syncs}" for one in line.split("&")) + "; wait" for line in processes]
-    calls = "pwrite64,write,fdatasync,fsync,ftruncate,unlink,openat"
-    trace = ["strace", "-f", "-ttt", "-y", "-xx", "-s", "8192", "-e", f"trace={calls}", "-o", str(folder / "trace")]
+    calls = "pwrite64,write,lseek,fdatasync,fsync,ftruncate,unlink,openat"
+    trace = ["strace", "-f", "-ttt", "-y", "-xx", "-s", "4194304", "-e", f"trace={calls}", "-o", str(folder / "trace")]
     subprocess.run([*trace, "sh", "-ec", "; ".join(lines)], check=True, timeout=300)  # noqa: S603 - our own program
     lines = (folder / "trace").read_text("latin-1").splitlines()
     assert not [line for line in lines if re.search(r"exited with [^0]|killed by", line)]
@@ -109,8 +126,8 @@ def read(lines: Iterable[str]) -> Iterator[Call]:
         if text.startswith("<... "):
             began, first = begun.pop(process)
             text = first + text.partition("resumed>")[2]
-        if found := re.match(r"(\w+)\((.*)\) += \d", text):
-            yield Call(found[1], found[2], began, float(time))
+        if found := re.match(r"(\w+)\((.*)\) += (\d+)", text):
+            yield Call(found[1], found[2], int(found[3]), began, float(time))
 
 
 # ── what the disk kept ────────────────────────────────────────────────────────────────
@@ -124,11 +141,16 @@ class File:
     since: list[tuple[float, int, bytes | None]] = field(default_factory=list)
     """When, where, and what was written there; None: it was cut there."""
     is_entered: bool = False
+    place: int = 0
+    """Where what is written without a place goes."""
 
     def sync(self, began: float) -> None:
         for time, place, data in self.since:
             if time < began:
                 self.certain = changed(self.certain, place, data)
+        self.lose(began)
+
+    def lose(self, began: float) -> None:
         self.since = [change for change in self.since if change[0] >= began]
 
     def after_a_cut(self, chance: random.Random) -> bytes:
@@ -171,10 +193,19 @@ class Disk:
             self.files.setdefault(path.name, File())
         elif call.name == "unlink":
             self.gone[path.name] = self.files.pop(path.name)
-        elif call.is_sync:
-            self.files[path.name].sync(call.began)
-        elif call.name in ("pwrite64", "ftruncate"):
-            self.files[path.name].since.append((call.began, call.last_number(), texts[1] if texts[1:] else None))
+        elif call.name in CHANGES:
+            self.change(self.files[path.name], call, texts[1] if texts[1:] else None)
+
+    def change(self, file: File, call: Call, data: bytes | None) -> None:
+        if call.is_sync:
+            file.sync(call.began)
+        elif call.name == "lseek":
+            file.place = call.returned
+        elif call.name == "write":
+            file.since.append((call.began, file.place, data))
+            file.place += call.returned
+        else:
+            file.since.append((call.began, call.last_number(), data))
 
     def cut(self, folder: Path, chance: random.Random) -> None:
         """Write into a folder what a power cut may leave."""
@@ -196,11 +227,11 @@ def power_cuts(calls: Iterable[Call], folder: Path, seed: int) -> Iterator[tuple
     chance = random.Random(seed)  # noqa: S311 - guards nothing
     disk, said = Disk(folder), list[str]()
     for call in in_order:
-        if call.name == "write":
-            path, data = call.texts()
-            if path.endswith(b".said"):
-                said.append(data.decode())
-            continue
+        if call.name == "write" and call.texts()[0].endswith(b".said"):
+            said.append(call.texts()[1].decode())
+            if said[-1] == "refused":
+                said.pop()
+                disk.files["placet.db-wal"].lose(call.began)
         disk.do(call)
         if said and chance.random() < CUTS / len(in_order):
             disk.cut(folder / f"cut_{seed}", chance)
@@ -232,6 +263,14 @@ def test_what_was_said_to_be_durable_is_there_after_a_power_cut(tmp_path: Path, 
             sound, kept = look(left)
             assert sound == "ok"
             assert set(said) <= kept
+
+
+def test_what_was_said_on_a_disk_that_refuses_now_and_then_is_there_after_a_power_cut(tmp_path: Path) -> None:
+    calls = traced(tmp_path, "a 1 30", syncs="some")
+
+    for seed in range(2):
+        for said, left in power_cuts(calls, tmp_path, seed):
+            assert not is_lost(said, left)
 
 
 def is_lost(said: list[str], left: Path) -> bool:
