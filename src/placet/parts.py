@@ -83,7 +83,8 @@ def choose_tools(tools: Toolset | Iterable[Any], definition: AgentDefinition, po
 
 def _check_roles(tool: ToolSpec, policy: Policy) -> None:
     """Refuse a tool that names a role which the policy does not know: nobody could hold it, or say yes by it."""
-    named = (tool.roles or frozenset()) | (tool.approval.approvers if tool.approval is not None else frozenset())
+    asked = tool.approval.approvers if tool.approval is not None else frozenset[str]()
+    named = asked | (tool.roles or frozenset[str]())
     unknown = sorted(named - policy.roles - {EVERYONE})
     if unknown:
         raise PolicyError(
