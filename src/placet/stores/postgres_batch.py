@@ -88,7 +88,7 @@ class Batch:
     principals: dict[str, tuple[str, str, str]] = field(default_factory=dict[str, tuple[str, str, str]])
     began: dict[str, int] = field(default_factory=dict[str, int])
     taken: dict[tuple[str, int, int], int] = field(default_factory=dict[tuple[str, int, int], int])
-    rooms: dict[tuple[str, int], Decimal] = field(default_factory=dict[tuple[str, int], Decimal])
+    sizes: dict[tuple[str, int], Decimal] = field(default_factory=dict[tuple[str, int], Decimal])
     found_full: bool = False
 
     def add(self, operation: Operation) -> None:
@@ -129,7 +129,7 @@ class Batch:
         for take in claim.takes:
             window = _window(take)
             self.taken[*window, now] = self.taken.get((*window, now), 0) + millionths(take.amount)
-            self.rooms[window] = min(take.at_most, self.rooms.get(window, take.at_most))
+            self.sizes[window] = min(take.at_most, self.sizes.get(window, take.at_most))
 
     def locks(self) -> list[int]:
         """Return the keys of the locks under which all of this is looked at."""
@@ -158,7 +158,7 @@ class Batch:
                 "key": window[0], "per": window[1], "since": self.windows[window],
                 "room": whole_millionths(at_most) - taken[window],
             }
-            for window, at_most in self.rooms.items() if at_most.is_finite()
+            for window, at_most in self.sizes.items() if at_most.is_finite()
         ]  # fmt: skip
 
     async def load(self, connection: Connection) -> "Question":
