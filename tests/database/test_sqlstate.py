@@ -109,6 +109,21 @@ def test_a_missing_column_is_answered_with_those_there_are() -> None:
     assert (answer.position, answer.excerpt) == (7, "SELECT ►totl FROM orders")
 
 
+@pytest.mark.parametrize(
+    ("message", "sql", "told"),
+    [
+        ("operator does not exist: hr.payroll = integer", "SELECT p = 1", "operator does not exist: <type> = integer"),
+        ('function sum("Odd name"."t t") does not exist', "SELECT sum(p)", "function sum(<type>) does not exist"),
+        ('invalid input value for enum core.status: "x"', "s = 'x'", 'invalid input value for enum <type>: "x"'),
+        ("cannot cast type api.size to integer", "SELECT s::int", "cannot cast type api.size to integer"),
+        ("column o.totl does not exist", "SELECT O.totl", "column o.totl does not exist"),
+        ('invalid input syntax for type numeric: "1.5x"', "SELECT '1.5x'::numeric", 'for type numeric: "1.5x"'),
+    ],
+)
+def test_no_type_of_a_hidden_schema_is_named(message: str, sql: str, told: str) -> None:
+    assert read("42883", message, sql).message.endswith(told)
+
+
 def test_what_a_statement_has_wrong_is_for_the_operator_alone() -> None:
     for sqlstate in ("42P01", "42501", "42703", "25006", "XX000"):
         answer = explain_statement(ServerFault(sqlstate, 'relation "payroll" does not exist'))

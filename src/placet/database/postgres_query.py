@@ -14,6 +14,7 @@ DECLARE, FETCH                   the wrapper cuts rows and cells on the server
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -88,7 +89,8 @@ class Settings:
                 "or ask a PostgreSQL of 14 and later"
             ) from error
         finally:
-            await wire.send(statement(b"ROLLBACK"))  # for itself: after a fault nothing of the same trip is looked at
+            with suppress(ServerError):  # that the connection is lost is said above, or by whoever uses it next
+                await wire.send(statement(b"ROLLBACK"))  # for itself: after a fault nothing of one trip is looked at
 
 
 _AGGREGATING: Final = frozenset({"Aggregate", "WindowAgg"})

@@ -157,17 +157,16 @@ def _shape(ready: Ready, result: PGresult, caps: Caps, started: float) -> Rows:
 
 
 async def _labels(wire: Wire, oids: Mapping[str, int]) -> dict[str, frozenset[str]]:
-    """Return what the enums have that values go into, by the values' names.
-
-    Raises:
-        ServerError: The role may not ask for it.
-    """
+    """Return what the enums have that values go into, by the values' names, as far as the role may ask."""
     own = {name: oid for name, oid in oids.items() if types.get(oid) is None}
     if not own:
         return {}
     listed = ", ".join(str(oid) for oid in own.values())
     text = f"SELECT enumtypid, enumlabel FROM pg_catalog.pg_enum WHERE enumtypid IN ({listed})"  # noqa: S608 - numbers
-    (result,) = await wire.send(statement(text.encode()))
+    try:
+        (result,) = await wire.send(statement(text.encode()))
+    except ServerError:
+        return {}
     found: dict[int, set[str]] = {}
     for oid, label in rows_of(result):
         found.setdefault(int(oid or b"0"), set()).add((label or b"").decode())

@@ -110,6 +110,8 @@ _CONFLICTS: Final = {
     "23514": "a value breaks a rule of the database",
 }
 
+_QUALIFIED: Final = re.compile(r'(?<![\w."])(\w+|"[^"]+")\.(?:\w+|"[^"]+")')
+"""A name with its schema, or a column with its relation, as PostgreSQL writes them."""
 _COLUMN: Final = re.compile(r'column "?([\w.]+)"? does not exist')
 _RELATION: Final = re.compile(r'relation "([^"]+)" does not exist')
 _FUNCTION: Final = re.compile(r"function (?:[\w]+\.)?(\w+)\(")
@@ -132,7 +134,7 @@ def explain(fault: ServerFault, sql: str, data: OpenData, relations: Iterable[st
     return SqlRefusal(
         code=meaning.code,
         sqlstate=fault.sqlstate or None,
-        message=meaning.message or fault.message,
+        message=meaning.message or _hide_types(fault.message, sql, data),
         fix=meaning.fix,
         hint=hint or meaning.hint or (None if meaning.message else fault.hint),
         position=position,
@@ -193,6 +195,17 @@ def explain_statement(fault: ServerFault) -> SqlRefusal:
         hint=meaning.hint,
         detail=_detail(fault),
     )
+
+
+def _hide_types(message: str, sql: str, data: OpenData) -> str:
+    """Replace the names of what is not open: a column's type, as `core.status` or the row of a hidden table."""
+    schemas = {relation.schema for relation in data.relations}
+    written = sql.lower()
+
+    def show(name: re.Match[str]) -> str:
+        return name[0] if name[1] in schemas or name[0].lower() in written else "<type>"
+
+    return _QUALIFIED.sub(show, message)
 
 
 def _meaning(fault: ServerFault) -> _Meaning:
