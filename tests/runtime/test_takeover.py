@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from placet.agent.snapshot import load_run
 from placet.errors import StoreError
 from placet.models.scripted import ScriptedModel
@@ -50,6 +52,29 @@ async def test_a_worker_that_was_taken_over_starts_no_write(
     assert office.done == [("look", "from the heir")]
     assert isinstance(outcome, Refused)
     assert outcome.reason == "lease_lost"
+
+
+@pytest.mark.parametrize("its_own", [asyncio.CancelledError(), RuntimeError("the client broke")], ids=repr)
+async def test_who_was_taken_over_ends_by_what_ended_it(
+    make_agent: MakeAgent, clock: FrozenClock, its_own: BaseException
+) -> None:
+    frozen, woken = asyncio.Event(), asyncio.Event()
+
+    async def ends(_: ModelRequest) -> ModelAnswer:
+        frozen.set()
+        await woken.wait()
+        raise its_own
+
+    late = make_agent(ScriptedModel().does(ends), clock=clock)
+    run_id = late.world.ids.new("run")
+    sleeping = asyncio.create_task(late._ask("Hi", CLERK, (), None, None, run_id=run_id))
+    await frozen.wait()
+    clock.move(3600)
+    assert isinstance(await make_agent(ScriptedModel().says("ok"), clock=clock).resume(run_id), Answer)
+    woken.set()
+
+    with pytest.raises(type(its_own)):
+        await sleeping
 
 
 async def test_a_write_that_was_running_when_its_worker_died_is_unknown_and_not_run_again(

@@ -10,6 +10,7 @@ from placet.cli.door import Door
 from placet.cli.exits import Exit, Failure, exit_of_code
 from placet.cli.json_argument import read_object
 from placet.cli.layout import GAP, labelled
+from placet.cli.present import remote_json
 from placet.gate.gate import told
 from placet.values.decision import Allow, Decision, Deny, NeedsApproval
 from placet.values.json import JsonObject
@@ -33,7 +34,7 @@ async def explain(
         door.screen.data(
             {
                 "decision": _json(explained.decision),
-                "remote": None if remote is None else {"source": remote.source, "name": remote.name},
+                "remote": remote_json(remote),
                 "checks": [{"check": check, **_json(answer)} for check, answer in explained.answers],
             }
         )

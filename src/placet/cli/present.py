@@ -13,6 +13,7 @@ from placet.values.call import ToolResult
 from placet.values.json import JsonObject
 from placet.values.outcome import Answer, Outcome, PendingApproval, Refused, Stopped, Waiting
 from placet.values.run import Usage
+from placet.values.tool import Remote
 from placet.words.escape import escape_for_person
 from placet.words.messages import (
     CUT_ANSWER,
@@ -146,3 +147,8 @@ def _usage(usage: Usage) -> dict[str, Any]:
     used: dict[str, Any] = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
     used["cost"] = format(usage.cost, "f")
     return {**used, "unpriced": usage.unpriced} if usage.unpriced else used
+
+
+def remote_json(remote: Remote | None) -> JsonObject | None:
+    """Return what a tool is called where it comes from, or None for the application's own."""
+    return None if remote is None else {"source": remote.source, "name": remote.name}

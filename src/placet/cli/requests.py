@@ -12,9 +12,8 @@ from rich.text import Text
 
 from placet.cli.door import Door
 from placet.cli.layout import GAP, arguments, labelled
-from placet.cli.present import expiry
+from placet.cli.present import expiry, remote_json
 from placet.gate.approver import check_approver
-from placet.tools.tool import Tool
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.decision import Allow, Deny
 from placet.values.json import JsonObject
@@ -149,12 +148,13 @@ def warnings(door: Door, request: ApprovalRequest) -> list[str]:
 def request_json(door: Door, request: ApprovalRequest) -> JsonObject:
     """Return a request as a program reads it; never a token, nor the hash of one."""
     now = door.agent.world.clock.now()
+    tool = door.agent.world.find_tool(request.tool)
     return {
         "id": request.id,
         "status": request.status_at(now).value,
         "yes": request.yes.value,
         "tool": request.tool,
-        "remote": remote_json(door.agent.world.find_tool(request.tool)),
+        "remote": remote_json(tool.spec.remote if tool is not None else None),
         "arguments": visible_arguments(door, request),
         "redacted": not entitled(door, request),
         "principal": request.principal_id,
@@ -168,12 +168,6 @@ def request_json(door: Door, request: ApprovalRequest) -> JsonObject:
         "decided_by": request.decided_by,
         "decided_at": request.decided_at.isoformat() if request.decided_at is not None else None,
     }
-
-
-def remote_json(tool: Tool | None) -> JsonObject | None:
-    """Return what a tool is called where it comes from, or None for the application's own."""
-    remote = tool.spec.remote if tool is not None else None
-    return {"source": remote.source, "name": remote.name} if remote is not None else None
 
 
 def moment(door: Door, at: datetime) -> str:

@@ -14,7 +14,7 @@ from placet.cli.exits import Exit, Failure
 from placet.cli.inline import confirm_inline
 from placet.cli.json_argument import read_object
 from placet.cli.layout import GAP, labelled, table
-from placet.cli.present import present, refusal
+from placet.cli.present import present, refusal, remote_json
 from placet.cli.progress import watch
 from placet.values.approval import ApprovalRule, Yes
 from placet.values.decision import Reason
@@ -200,7 +200,7 @@ def _summary(spec: ToolSpec) -> JsonObject:
     rule = spec.approval
     return {
         "name": spec.name,
-        "remote": None if spec.remote is None else {"source": spec.remote.source, "name": spec.remote.name},
+        "remote": remote_json(spec.remote),
         "description": spec.description,
         "effect": spec.effect.value,
         "roles": sorted(spec.roles or ()),

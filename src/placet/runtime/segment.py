@@ -8,6 +8,7 @@ stays alive: the next segment starts from the snapshot, in any process.
 import asyncio
 import logging
 from collections.abc import Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, assert_never
 
@@ -119,7 +120,7 @@ class Segment:
         try:
             outcome = await self._work()
         except asyncio.CancelledError:
-            await self._close(StopReason.CANCELLED)
+            await self._close_if_ours(StopReason.CANCELLED)
             raise
         except LeaseLostError:
             outcome = Refused(reason=Reason.LEASE_LOST, message=refusal_text(Reason.LEASE_LOST), run_id=self.run.id)
@@ -127,7 +128,7 @@ class Segment:
             raise
         except Exception:
             # Somebody's own code, a model client's mostly. It is theirs to mend, and no run is left half open for it.
-            await self._close(StopReason.MODEL)
+            await self._close_if_ours(StopReason.MODEL)
             raise
         finally:
             if self.nested is None:
@@ -135,6 +136,10 @@ class Segment:
         if self.emit is not None:
             self.emit(RunEnded(self.run.id, outcome))
         return outcome
+
+    async def _close_if_ours(self, reason: StopReason) -> None:
+        with suppress(LeaseLostError):  # who has taken the run over says how it ends
+            await self._close(reason)
 
     async def _work(self) -> Outcome:
         if self.taken_over:

@@ -26,7 +26,7 @@ class Principal:
         attributes: Further facts that rules may look at (tenant, language, plan). JSON.
 
     Raises:
-        ConfigurationError: The id is empty, or `EVERYONE` stands among the roles.
+        ConfigurationError: The id is no text or empty, the roles are no set of words, or `EVERYONE` stands among them.
     """
 
     id: str
@@ -42,10 +42,14 @@ class Principal:
         if not id or not isinstance(id, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped code may say anything
             msg = "a principal needs an id that is a text and not empty"
             raise ConfigurationError(msg)
-        if isinstance(roles, str):
-            msg = f"the roles of principal {id!r} are a set of words, not one text: {{{roles!r}}}"
+        if isinstance(roles, str) or not isinstance(roles, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # the same
+            msg = f"the roles of principal {id!r} are a set of words, as in roles={{'support'}}, not {roles!r}"
             raise ConfigurationError(msg)
-        names = frozenset(roles)
+        given = tuple(roles)
+        if not all(isinstance(name, str) for name in given):  # pyright: ignore[reportUnnecessaryIsInstance]  # the same
+            msg = f"each role of principal {id!r} is a word, as in roles={{'support'}}"
+            raise ConfigurationError(msg)
+        names = frozenset(given)
         if EVERYONE in names:
             msg = f"principal {id!r} cannot hold the role {EVERYONE!r}: it stands for every principal"
             raise ConfigurationError(msg)
