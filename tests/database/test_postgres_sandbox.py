@@ -8,6 +8,7 @@ from typing import Final
 import psycopg
 import pytest
 import pytest_asyncio
+from pydantic_core import to_json
 
 from placet.database.answer import Fix, Rows, SqlRefusal
 from placet.database.caps import Caps
@@ -133,7 +134,7 @@ async def test_cells_and_bytes_are_cut_and_said(sandbox: PostgresSandbox) -> Non
     assert len(str(cell.rows[0][0])) == SMALL_CAPS.cell_characters + 1
     assert "cut" in (cell.advice or "")
     assert 10 < whole.row_count < 200
-    assert sum(len(str(row[0]).encode()) for row in whole.rows) <= SMALL_CAPS.answer_bytes
+    assert sum(len(to_json(row)) for row in whole.rows) <= SMALL_CAPS.answer_bytes
 
 
 TIGHT: Final = Caps(rows=3, cell_characters=5, answer_bytes=60, cost=8_000)
@@ -150,7 +151,7 @@ async def test_no_query_returns_more_than_its_caps(server: PostgresServer) -> No
                 texts = [cell for cell in cells if isinstance(cell, str)]
                 assert answer.row_count <= TIGHT.rows
                 assert all(len(text) <= TIGHT.cell_characters + len("…") for text in texts)
-                assert sum(len(text.encode()) for text in texts) + 8 * (len(cells) - len(texts)) <= TIGHT.answer_bytes
+                assert sum(len(to_json(row)) for row in answer.rows) <= TIGHT.answer_bytes
     assert cut > 5
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from pydantic_core import to_json
 
 from placet.database.answer import Fix, Rows, SqlRefusal
 from placet.database.caps import Caps
@@ -111,7 +112,7 @@ async def test_cells_and_bytes_are_cut_and_said(sandbox: SqliteSandbox) -> None:
 
     assert len(str(cell.rows[0][0])) == CAPS.cell_characters + 1
     assert cell.truncated
-    assert sum(len(str(row[0]).encode()) for row in whole.rows) <= CAPS.answer_bytes
+    assert sum(len(to_json(row)) for row in whole.rows) <= CAPS.answer_bytes
     assert 10 < whole.row_count < 200
 
 
@@ -129,7 +130,7 @@ async def test_no_query_returns_more_than_its_caps(shop: Path) -> None:
                 texts = [cell for cell in cells if isinstance(cell, str)]
                 assert answer.row_count <= TIGHT.rows
                 assert all(len(text) <= TIGHT.cell_characters + len("…") for text in texts)
-                assert sum(len(text.encode()) for text in texts) + 8 * (len(cells) - len(texts)) <= TIGHT.answer_bytes
+                assert sum(len(to_json(row)) for row in answer.rows) <= TIGHT.answer_bytes
     assert cut > 5
 
 

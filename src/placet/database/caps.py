@@ -16,7 +16,7 @@ class Caps:
         wait: For a free connection.
         rows: Shown; one more is read, to know whether there is more. At most 1,000.
         cell_characters: Shown of one cell.
-        answer_bytes: Of all cells together, as UTF-8.
+        answer_bytes: Of all rows together, as the JSON that the model reads, in UTF-8.
         columns: Of one answer.
         cost: What PostgreSQL's planner may estimate, in its own units. A cross join of two
             large tables is at 5e7 and more, ordinary analytics over half a million rows below 5e4.

@@ -2,15 +2,27 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from json.encoder import encode_basestring
+from typing import Any, Final
+
+from pydantic_core import to_json
 
 from placet.database.answer import Column, Rows
 from placet.database.caps import Caps
 from placet.values.json import Json
 
+_NUMBER: Final = 25
+"""Bytes of a number at most, of 64 bits, and its comma; a null has fewer."""
+_QUOTES: Final = 3
+"""Bytes of a text's quotes, and its comma."""
+_BRACKETS: Final = 3
+"""Bytes of a row's, and its comma."""
+
 
 class Shaper:
     """Takes rows as they come, until a cap is reached.
+
+    What they come to is guessed first, and never too little; only where the guess is too much is it counted.
 
     Args:
         columns: Of the answer.
@@ -22,6 +34,7 @@ class Shaper:
         self._caps = caps
         self._rows: list[tuple[Json, ...]] = []
         self._bytes = 0
+        self._is_counted = False
         self._reached: str | None = None
         self._cut_cells = 0
 
@@ -30,8 +43,11 @@ class Shaper:
         if len(self._rows) >= self._caps.rows:
             self._reached = f"the first {self._caps.rows} rows are shown"
             return False
-        row = tuple(self._shape(value) for value in values)
-        self._bytes += sum(len(cell.encode()) if isinstance(cell, str) else 8 for cell in row)
+        row = tuple([self._shape(value) for value in values])
+        if not self._is_counted:
+            self._is_counted = True
+            self._bytes = sum(map(_size, self._rows))
+        self._bytes += _size(row)
         if self._bytes > self._caps.answer_bytes:
             self._reached = f"the first {len(self._rows)} rows are shown, {self._caps.answer_bytes} bytes"
             return False
@@ -48,8 +64,8 @@ class Shaper:
 
         Most need no change, and that is seen of a whole column at once.
         """
-        if len(self._rows) + len(rows) <= self._caps.rows:
-            size = _size_as_they_are(rows, self._caps.cell_characters)
+        if not self._is_counted and len(self._rows) + len(rows) <= self._caps.rows:
+            size = _guess(rows, self._caps.cell_characters)
             if size is not None and self._bytes + size <= self._caps.answer_bytes:
                 self._rows.extend(rows)
                 self._bytes += size
@@ -82,16 +98,20 @@ class Shaper:
         return shaped
 
 
-def _size_as_they_are(rows: Sequence[tuple[Any, ...]], longest: int) -> int | None:
-    """Return the bytes of rows as `Shaper.take` counts them, or None when a cell may need a change."""
-    size = 0
+def _size(row: tuple[Json, ...]) -> int:
+    return len(to_json(row)) + 1
+
+
+def _guess(rows: Sequence[tuple[Any, ...]], longest: int) -> int | None:
+    """Return what rows come to at most, as they are, or None when a cell may need a change."""
+    size = _BRACKETS * len(rows)
     for column in zip(*rows, strict=True):
         try:
-            size += _size_of(column, longest)
+            size += _guess_cells(column, longest)
         except TypeError:  # not all are of one kind
             cells = [cell for cell in column if cell is not None]
             try:
-                size += 8 * (len(column) - len(cells)) + (_size_of(cells, longest) if cells else 0)
+                size += _NUMBER * (len(column) - len(cells)) + (_guess_cells(cells, longest) if cells else 0)
             except (TypeError, ValueError):
                 return None
         except ValueError:
@@ -99,8 +119,8 @@ def _size_as_they_are(rows: Sequence[tuple[Any, ...]], longest: int) -> int | No
     return size
 
 
-def _size_of(cells: Sequence[Any], longest: int) -> int:
-    """Return the bytes of cells that are all texts, or all numbers.
+def _guess_cells(cells: Sequence[Any], longest: int) -> int:
+    """Return what cells come to at most that are all texts, or all numbers.
 
     Raises:
         TypeError: They are not.
@@ -110,10 +130,11 @@ def _size_of(cells: Sequence[Any], longest: int) -> int:
         text = "".join(cells)
         if len(text) > longest and max(map(len, cells)) > longest:
             raise ValueError
-        return len(text) if text.isascii() else len(text.encode())
+        written = encode_basestring(text)  # with what JSON escapes
+        return _QUOTES * len(cells) + (len(written) if written.isascii() else len(written.encode()))
     if not -math.inf < sum(cells) < math.inf:  # one that is no number makes the sum none
         raise ValueError
-    return 8 * len(cells)
+    return _NUMBER * len(cells)
 
 
 def as_json(value: object) -> Json:
