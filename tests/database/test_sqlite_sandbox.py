@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,7 @@ from placet.database.answer import Fix, Rows, SqlRefusal
 from placet.database.caps import Caps
 from placet.database.relation import Relation
 from placet.database.sqlite_access import Access
+from placet.database.sqlite_errors import explain
 from placet.database.sqlite_pool import SqlitePool, SqliteSession
 from placet.database.sqlite_sandbox import SqliteSandbox
 from placet.errors import ConfigurationError
@@ -228,6 +230,75 @@ async def test_a_refusal_teaches(sandbox: SqliteSandbox, sql: str, code: str, fi
 
     assert (answer.code, answer.fix) == (code, fix)
     assert word in f"{answer.message} {answer.hint} {answer.nearest}"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT json_extract('{}', status) FROM orders",
+        "SELECT json_extract('{}', '$[' || status) FROM orders",
+        "SELECT value FROM json_each('{}', (SELECT status FROM orders))",
+        "SELECT json_extract(status, '$.a') FROM orders",
+        "SELECT json_object(id, status) FROM orders",
+        "SELECT id FROM orders WHERE status LIKE 'a' ESCAPE status",
+        "SELECT ntile(status) OVER (ORDER BY id) FROM orders",
+        "SELECT id FROM orders LIMIT (SELECT status FROM orders)",
+        "SELECT sum(id) OVER (ORDER BY id ROWS BETWEEN -1 PRECEDING AND CURRENT ROW) FROM orders",
+    ],
+)
+async def test_of_a_value_that_does_not_do_no_letter_is_told(sandbox: SqliteSandbox, sql: str) -> None:
+    cells = await read(sandbox, "SELECT DISTINCT status FROM orders")
+
+    answer = await refuse(sandbox, sql)
+
+    assert (answer.code, answer.fix) == ("bad_value", Fix.SQL)
+    assert not any(str(cell) in str(answer.as_json()) for (cell,) in cells.rows)
+
+
+async def test_what_a_query_met_and_we_do_not_know_is_for_the_log(sandbox: SqliteSandbox) -> None:
+    answer = explain(sqlite3.OperationalError("near the cell 'paid'"), "SELECT 1", sandbox.data, is_understood=True)
+
+    assert (answer.code, answer.fix) == ("internal", Fix.OPERATOR)
+    assert "paid" not in str(answer.as_json())
+    assert "paid" in str(answer.detail)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id FROM orders LIMIT 1 UNION SELECT 1",
+        "SELECT *",
+        "VALUES (1), (1, 2)",
+        "SELECT sum(id) OVER w FROM orders",
+        "SELECT upper(status) OVER () FROM orders",
+        "SELECT id FROM orders HAVING id > 1",
+        "WITH a AS (SELECT 1), a AS (SELECT 2) SELECT * FROM a",
+        "WITH a(x, y) AS (SELECT 1) SELECT * FROM a",
+        "SELECT group_concat(DISTINCT status, ',') FROM orders",
+        "SELECT ?1",
+        "SELECT 0x11111111111111111111",
+    ],
+)
+async def test_what_sqlite_does_not_understand_is_the_querys_fault(sandbox: SqliteSandbox, sql: str) -> None:
+    answer = await refuse(sandbox, sql)
+
+    assert answer.fix is Fix.SQL
+    assert answer.message != "the database failed"
+
+
+def test_of_a_broken_view_nothing_hidden_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "broken.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("CREATE TABLE salaries (pay INT); CREATE VIEW shown AS SELECT pay AS p FROM salaries")
+        opened = SqliteSandbox(path, [Relation("shown")])
+        opened.open_here()
+        connection.executescript("DROP TABLE salaries")
+
+    answer = opened.query_here("SELECT p FROM shown")
+
+    assert isinstance(answer, SqlRefusal)
+    assert answer.fix is Fix.OPERATOR
+    assert "salaries" not in str(answer.as_json())
 
 
 async def test_a_misspelt_word_is_pointed_at(sandbox: SqliteSandbox) -> None:

@@ -1,12 +1,15 @@
 """What SQLite's errors say to a model.
 
-SQLite has few codes and says the rest in words (https://www.sqlite.org/rescode.html), so the
-words are read. What is not known is told to the operator, and its text goes to the log alone.
+SQLite has few codes and says the rest in words (https://www.sqlite.org/rescode.html), so the words
+are read. Of a query that it does not understand they are told, for they speak of its text. What it
+met while it ran is told in words of our own, for SQLite's may quote a cell; what is not known there
+is told to the operator, and its words go to the log alone.
 """
 
 import re
 import sqlite3
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
 from placet.database.answer import Fix, SqlRefusal, excerpt
 from placet.database.hints import syntax_hint
@@ -18,57 +21,84 @@ _NO_COLUMN: Final = re.compile(r"no such column: (.+)")
 _NO_FUNCTION: Final = re.compile(r"no such function: (.+)")
 _NEAR: Final = re.compile(r'near "(.*)": syntax error', re.DOTALL)
 
+_Saying: TypeAlias = tuple[str, str, str | None, str | None]
+_PATH: Final = "write it out, as '$.name'"
 _WRITE_IT: Final = "write the value itself, a text in single quotes"
-_SAYINGS: Final = (
+_OF_THE_TEXT: Final[Sequence[_Saying]] = (
     ("null character", "bad_character", "the character U+0000 may not stand in a query", None),
     ("one statement at a time", "several_statements", "these are several statements; one at a time is run", None),
     ("too many SQL variables", "placeholder", "a query is sent as it is: nothing fills a placeholder", _WRITE_IT),
     ("number of bindings", "placeholder", "a query is sent as it is: nothing fills a placeholder", _WRITE_IT),
+    ("variable number must be", "placeholder", "a query is sent as it is: nothing fills a placeholder", _WRITE_IT),
     ("ambiguous column name", "ambiguous", None, "write alias.column"),
     ("misuse of aggregate", "grouping", None, "use HAVING, or aggregate in a sub-query"),
     ("misuse of window function", "windowing", None, "use the window function in a sub-query"),
     ("must appear in the GROUP BY", "grouping", None, "add it to GROUP BY"),
+    ("HAVING clause on a non-aggregate", "grouping", None, "use WHERE, or add GROUP BY"),
     ("wrong number of arguments", "wrong_arguments", None, None),
     ("do not have the same number of result columns", "syntax", None, "select as many columns on both sides"),
-    ("row value misused", "syntax", None, None),
-    ("incomplete input", "syntax", None, None),
-    ("unrecognized token", "syntax", None, None),
     ("circular reference", "syntax", None, "call the WITH otherwise than what it reads"),
     ("ORDER BY term", "syntax", None, "order by a column of the result"),
-    ("GROUP BY term", "syntax", None, None),
-    ("JSON path error", "bad_value", None, None),
-    ("malformed JSON", "bad_value", None, "filter with json_valid(x)"),
+    ("clause should come after", "syntax", None, "put it at the end, or into a sub-query"),
+    ("no tables specified", "syntax", None, "name a relation after FROM"),
+    ("used as a window function", "windowing", None, "use an aggregate or a window function before OVER"),
+    ("no such window", "windowing", None, "define it by WINDOW name AS (…), or write it after OVER"),
+    ("DISTINCT is not supported for window", "windowing", None, "count what is distinct in a sub-query"),
+    ("DISTINCT aggregates", "syntax", None, "make a text of them in a sub-query: SELECT DISTINCT …"),
+    ("JSON path error", "bad_value", "a JSON path is none", _PATH),
+    ("bad JSON path", "bad_value", "a JSON path is none", _PATH),
     ("sub-select returns", "syntax", None, "select one column"),
     ("tables in a join", "too_large", None, "join fewer relations"),
     ("too many", "too_large", None, "split the query"),
     ("Expression tree is too large", "too_large", None, "split the query"),
-    ("LIKE or GLOB pattern too complex", "too_large", None, "use a shorter pattern"),
-    ("integer overflow", "bad_value", None, "cast to real"),
     ("parser stack overflow", "too_large", None, "build it from WITH clauses"),
 )
-"""What SQLite says, the stable word for it, how we say it instead, and what to do."""
+"""What SQLite says of a query that it does not understand, the stable word, how we say it instead, and what to do."""
+
+_OF_VALUES: Final[Sequence[_Saying]] = (
+    ("JSON path error", "bad_value", "a JSON path is none", _PATH),
+    ("bad JSON path", "bad_value", "a JSON path is none", _PATH),
+    ("malformed JSON", "bad_value", "a text is no JSON", "filter with json_valid(x)"),
+    ("JSON cannot hold BLOB", "bad_value", "JSON cannot hold a blob", "use hex(x)"),
+    ("an even number of arguments", "wrong_arguments", "json_object takes names and values in turn", None),
+    ("labels must be TEXT", "bad_value", "a name in JSON must be a text", "cast it to text"),
+    ("LIKE or GLOB pattern too complex", "too_large", "a pattern of LIKE or GLOB is too long", "use a shorter pattern"),
+    ("ESCAPE expression", "bad_value", "what stands after ESCAPE must be one character", None),
+    ("ntile must be", "bad_value", "ntile takes a whole number above 0", None),
+    ("nth_value must be", "bad_value", "nth_value takes a whole number above 0 as its second argument", None),
+    ("frame starting offset", "bad_value", "a window begins at a number of 0 and more", None),
+    ("frame ending offset", "bad_value", "a window ends at a number of 0 and more", None),
+    ("integer overflow", "bad_value", "a whole number becomes larger than 64 bits", "cast to real"),
+    ("datatype mismatch", "bad_value", "LIMIT and OFFSET take a whole number", None),
+)
+"""The same of a value that it met while it ran. Its own words are not told: they may quote a cell."""
 
 _WAITING: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _TOO_LARGE: Final = frozenset({sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL})
 
 
-def explain(error: sqlite3.Error, sql: str, data: OpenData) -> SqlRefusal:
-    """Return what an error says about a query. Time-outs and denials are explained where they are known."""
+def explain(error: sqlite3.Error, sql: str, data: OpenData, *, is_understood: bool) -> SqlRefusal:
+    """Return what an error says about a query. Time-outs and denials are explained where they are known.
+
+    Args:
+        error: From SQLite.
+        sql: The query.
+        data: What is open.
+        is_understood: Whether SQLite understands the query, so that the error came while it ran.
+    """
     code = getattr(error, "sqlite_errorcode", None)
     primary = None if code is None else code & 0xFF
+    detail = f"{type(error).__name__}: {error}"
     if primary in _WAITING:
-        return SqlRefusal(
-            code="busy", message="the database is busy", fix=Fix.WAIT, hint="ask again", detail=str(error)
-        )
+        return SqlRefusal(code="busy", message="the database is busy", fix=Fix.WAIT, hint="ask again", detail=detail)
     if primary in _TOO_LARGE:
         message = "a value of the query becomes too large"
-        return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW, detail=str(error))
+        return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW, detail=detail)
     if primary in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_MISMATCH) or code is None:
-        known = _explain_words(str(error), sql, data)
+        known = _say(_OF_VALUES, str(error)) if is_understood else _explain_text(str(error), sql, data)
         if known:
             return known
-    message = "the database failed"
-    return SqlRefusal(code="internal", message=message, fix=Fix.OPERATOR, detail=f"{type(error).__name__}: {error}")
+    return SqlRefusal(code="internal", message="the database failed", fix=Fix.OPERATOR, detail=detail)
 
 
 def explain_statement(error: sqlite3.Error) -> SqlRefusal:
@@ -117,7 +147,11 @@ def unknown_function(name: str, sql: str) -> SqlRefusal:
     )  # fmt: skip
 
 
-def _explain_words(words: str, sql: str, data: OpenData) -> SqlRefusal | None:
+def _explain_text(words: str, sql: str, data: OpenData) -> SqlRefusal | None:
+    """Return what is wrong with a query, or None where it is something that it does not name itself."""
+    named = _NO_TABLE.match(words) or _NO_COLUMN.match(words) or _NO_FUNCTION.match(words)
+    if named and named[1].rpartition(".")[2].lower() not in sql.lower():
+        return None
     if found := _NO_TABLE.match(words):
         known = unknown_relation(found[1], sql, data)
     elif found := _NO_COLUMN.match(words):
@@ -127,13 +161,16 @@ def _explain_words(words: str, sql: str, data: OpenData) -> SqlRefusal | None:
     elif found := _NEAR.match(words):
         known = _refuse("syntax", words, sql, found[1], hint=syntax_hint(sql, None))
     else:
-        return next((_say(words, *saying) for saying in _SAYINGS if saying[0] in words), None)
+        known = _say(_OF_THE_TEXT, words) or SqlRefusal(code="syntax", message=words, fix=Fix.SQL)
     return known
 
 
-def _say(words: str, _: str, code: str, message: str | None, hint: str | None) -> SqlRefusal:
-    fix = Fix.NARROW if code == "too_large" else Fix.SQL
-    return SqlRefusal(code=code, message=message or words, fix=fix, hint=hint)
+def _say(sayings: Sequence[_Saying], words: str) -> SqlRefusal | None:
+    for said, code, message, hint in sayings:
+        if said in words:
+            fix = Fix.NARROW if code == "too_large" else Fix.SQL
+            return SqlRefusal(code=code, message=message or words, fix=fix, hint=hint, detail=words)
+    return None
 
 
 def _refuse(

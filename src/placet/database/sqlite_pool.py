@@ -138,6 +138,14 @@ class SqliteSession:
         finally:
             self.connection.text_factory = str
 
+    def understands(self, sql: str) -> bool:
+        """Return whether SQLite makes a program of a statement without values, which is not run."""
+        try:
+            self.connection.execute(f"EXPLAIN {sql}").close()
+        except sqlite3.Error:
+            return False
+        return True
+
     def _fetch(self, sql: str, parameters: Parameters, caps: Caps) -> Rows | SqlRefusal:
         started = time.monotonic()
         cursor = self.connection.execute(sql, parameters)

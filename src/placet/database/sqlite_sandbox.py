@@ -209,15 +209,16 @@ class SqliteSandbox:
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
                 return session.timed_out()
-            return self._explain(error, sql, tokens(sql), access)
+            return self._explain(error, sql, session, access)
 
-    def _explain(self, error: sqlite3.Error, sql: str, words: tuple[Token, ...], access: Access) -> SqlRefusal:
+    def _explain(self, error: sqlite3.Error, sql: str, session: SqliteSession, access: Access) -> SqlRefusal:
         """Say what is wrong, without a difference between what is hidden and what is not there."""
+        words = tokens(sql)
         for before, word in pairwise(words):
             if word.is_name and word.text in self._hidden and before.text in _NAMES_A_RELATION:
                 return unknown_relation(word.text, sql, self._data)
         if access.denied is None:
-            return explain(error, sql, self._data)
+            return explain(error, sql, self._data, is_understood=session.understands(sql))
         action, first, second = access.denied
         if action == sqlite3.SQLITE_READ:
             return self._explain_read(first, second, sql, words)
