@@ -125,7 +125,9 @@ DRIFT: Final = {
 }
 
 
-@pytest.mark.parametrize("words", DRIFT)
+@pytest.mark.parametrize(
+    "words", [pytest.param(words, marks=pytest.mark.slow if number else ()) for number, words in enumerate(DRIFT)]
+)
 def test_what_is_no_more_as_planned_is_named_and_ends_with_one(shop: Shop, words: str) -> None:
     shop.run(shop.placet("setup", "plan.yaml").out)
     shop.run(words.replace("{}", f'"{shop.name}"'))

@@ -106,7 +106,7 @@ CASES = [
 ]
 
 
-@both
+@pytest.mark.parametrize("streamed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["whole", "streamed"])
 @on_each_wire
 @pytest.mark.parametrize(("source", "name", "arguments", "expected"), CASES)
 async def test_a_call_runs_exactly_as_said_or_not_at_all(
