@@ -362,6 +362,7 @@ class ApprovalStore(Protocol):
 class EffectStore(Protocol):
     """The ledger of effects and the limits: what is taken once, taken atomically."""
 
+    # Not `async def`: a store may hand on its writer's future, without a coroutine of its own.
     def claim(self, claim: Claim) -> Awaitable[ClaimAnswer]:
         """Take all that a call needs, or nothing, in one atomic step (see `Claim`).
 

@@ -235,7 +235,7 @@ class Agent:
     def ask_sync(
         self, question: str, *, principal: Who, history: Sequence[Message] = (), language: str | None = None
     ) -> Outcome:
-        """Return what comes of a question, for programs without an event loop.
+        """Return what comes of a question, for programs without an event loop. Its arguments are those of `ask`.
 
         Raises:
             ConfigurationError: An event loop is running here; use `await agent.ask(…)`.
@@ -284,6 +284,8 @@ class Agent:
         output: Any = None,
     ) -> AsyncIterator[Event]:
         """Yield what happens while a question is worked on; the last event is `RunEnded` with the outcome.
+
+        Its arguments are those of `ask`.
 
         Leaving the loop early cancels the run cleanly: what runs is cancelled or seen
         through, recorded, and the history stays valid.
@@ -415,6 +417,10 @@ class Agent:
 
     async def resume(self, run_id: str, *, emit: Emit | None = None) -> Outcome:
         """Return what comes of a run that nobody owns, carried on from its snapshot.
+
+        Args:
+            run_id: Of the run.
+            emit: Is told each event, as it happens.
 
         Raises:
             ConfigurationError: The id is no text.

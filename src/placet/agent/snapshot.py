@@ -24,6 +24,9 @@ Form = dict[str, Any]
 MIGRATIONS: Final[dict[int, Callable[[Form], Form]]] = {}
 """From the version that is its key to the next one. Each is code with a test."""
 
+_RESULTS: Final = '{"results":'
+"""With which a message of results begins, and no other."""
+
 _encode_any = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
 
 
@@ -205,10 +208,6 @@ def _play(run: Run, entry: Form) -> Run:
         raise TypeError("a journal entry holds no answer")
     run = run.changed(rejected=run.rejected.union(entry.get("rejected", ())))
     return answered(run, message, Usage(**entry["usage"]))
-
-
-_RESULTS: Final = '{"results":'
-"""With which a message of results begins, and no other."""
 
 
 def _write_message(message: Message) -> str:

@@ -160,7 +160,7 @@ def is_said(name: str, leaf: Json) -> Callable[[Text], bool]:
     exact = str(leaf) if secrecy(name) is not Secrecy.OPEN else None
     return lambda text: _is_given(
         text,
-        [place for place in seek(text.small) if _is_apart(text, place) and (exact or text.at(place)) == text.at(place)],
+        [place for place in seek(text.small) if _is_apart(text, place) and exact in (None, text.at(place))],
         is_code=_is_code(value),
     )
 

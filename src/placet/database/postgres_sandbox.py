@@ -122,7 +122,11 @@ class PostgresSandbox:
         await self._pool.close()
 
     async def query(self, sql: str) -> SqlAnswer:
-        """Return the rows of one SELECT, or why there are none. Never later than the time and half a second."""
+        """Return the rows of one SELECT, or why there are none. Never later than the time and half a second.
+
+        Raises:
+            ConfigurationError: The sandbox is not open.
+        """
         if self._guard is None:
             raise ConfigurationError("the sandbox is not open; await its open(), or use it as a context manager")
         passed = self._guard.check(sql)

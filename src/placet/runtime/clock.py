@@ -16,6 +16,7 @@ _PAIRS: Final = tuple(first + second for first in _ALPHABET for second in _ALPHA
 class SystemClock:
     """The machine's clock."""
 
+    # The machine's own functions: a method around them would cost more than they do.
     now = staticmethod(functools.partial(datetime.now, UTC))
     """Returns the time, aware and in UTC."""
     monotonic = staticmethod(time.monotonic)

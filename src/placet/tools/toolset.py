@@ -142,7 +142,11 @@ class Toolset:
         return Toolset([tool for toolset in (self, *others) for tool in toolset], policy_permits=permits)
 
     def prefix(self, prefix: str) -> "Toolset":
-        """Return the same tools with a prefix before each name, for instance `"crm__"`."""
+        """Return the same tools with a prefix before each name, for instance `"crm__"`.
+
+        Raises:
+            ToolDefinitionError: No provider takes a name with this prefix.
+        """
         permits = {prefix + name for name in self._permits}
         return Toolset([tool.renamed(prefix + tool.name) for tool in self], policy_permits=permits)
 

@@ -59,6 +59,10 @@ class Approval:
     def always(*, approvers: Iterable[str], ttl: timedelta | float | str = APPROVAL_TTL) -> ApprovalRule:
         """Return the rule that every call waits for an approver.
 
+        Args:
+            approvers: Roles; whoever has one of them may approve.
+            ttl: How long the question stands: seconds, a timedelta, or a text such as `"15m"`.
+
         Raises:
             ConfigurationError: There are no approvers, or the ttl is not above zero.
         """
@@ -72,6 +76,11 @@ class Approval:
 
         A condition that breaks refuses the call; one that answers anything but a bool does too.
 
+        Args:
+            condition: Gets the validated arguments, and says whether a call waits.
+            approvers: Roles; whoever has one of them may approve.
+            ttl: How long the question stands: seconds, a timedelta, or a text such as `"15m"`.
+
         Raises:
             ConfigurationError: There are no approvers, or the ttl is not above zero.
         """
@@ -80,6 +89,10 @@ class Approval:
     @staticmethod
     def when_untrusted(*, approvers: Iterable[str], ttl: timedelta | float | str = APPROVAL_TTL) -> ApprovalRule:
         """Return the rule that calls wait for an approver whose `trusted_arguments` come from untrusted output.
+
+        Args:
+            approvers: Roles; whoever has one of them may approve.
+            ttl: How long the question stands: seconds, a timedelta, or a text such as `"15m"`.
 
         Raises:
             ConfigurationError: There are no approvers, or the ttl is not above zero.
@@ -94,6 +107,9 @@ class Confirmation:
     def always(*, ttl: timedelta | float | str = APPROVAL_TTL) -> ApprovalRule:
         """Return the rule that every call waits for the requester's own yes.
 
+        Args:
+            ttl: How long the question stands: seconds, a timedelta, or a text such as `"15m"`.
+
         Raises:
             ConfigurationError: The ttl is not above zero.
         """
@@ -103,6 +119,9 @@ class Confirmation:
     def when(condition: Condition, *, ttl: timedelta | float | str = APPROVAL_TTL) -> ApprovalRule:
         """Return the rule that calls for which `condition(arguments)` holds wait for the requester.
 
+        Args:
+            ttl: How long the question stands: seconds, a timedelta, or a text such as `"15m"`.
+
         Raises:
             ConfigurationError: The ttl is not above zero.
         """
@@ -111,6 +130,9 @@ class Confirmation:
     @staticmethod
     def when_untrusted(*, ttl: timedelta | float | str = APPROVAL_TTL) -> ApprovalRule:
         """Return the rule that calls wait for the requester whose `trusted_arguments` come from untrusted output.
+
+        Args:
+            ttl: How long the question stands: seconds, a timedelta, or a text such as `"15m"`.
 
         Raises:
             ConfigurationError: The ttl is not above zero.

@@ -263,7 +263,7 @@ def _compile(name: str, parameters: list[str], statements: list[str], scope: dic
     return made
 
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # type checkers know what the library's makes of a class; ours makes the same
     from dataclasses import dataclass
 else:
     dataclass = _dataclass

@@ -44,7 +44,9 @@ class Allow:
 
 
 NO_OBJECTION: Final = Allow("")
-"""What a check answers that has nothing against a call, and does not permit it by name either."""
+"""What a check answers that has nothing against a call, and does not permit it by name either.
+
+The gate knows it by identity: it is the most frequent answer."""
 
 
 @dataclass(frozen=True, slots=True)

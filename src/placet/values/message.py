@@ -59,8 +59,8 @@ class Transcript(Sequence[Message]):
     """Messages in order, append-only, as a value.
 
     `append` returns a new transcript and leaves this one as it is, yet costs the same for
-    a long history as for a short one: both share one list, and each knows its length. So is
-    what is written of each message.
+    a long history as for a short one: both share one list of messages and one of what is
+    written of each, and each knows its length.
     """
 
     __slots__ = ("_items", "_length", "_texts")

@@ -62,7 +62,7 @@ class Price:
         )
 
     def of(self, usage: Usage) -> Decimal:
-        """Return what tokens cost."""
+        """Return what tokens cost, in the currency of the price."""
         cached, written = self.input if self.cached is None else self.cached, self.written
         plain = max(0, usage.input_tokens - usage.cached_tokens - usage.written_tokens)
         millionths = plain * self.input + usage.cached_tokens * cached + usage.output_tokens * self.output
