@@ -120,6 +120,7 @@ class Confirmation:
         """Return the rule that calls for which `condition(arguments)` holds wait for the requester.
 
         Args:
+            condition: Gets the validated arguments, and says whether a call waits.
             ttl: How long the question stands: seconds, a timedelta, or a text such as `"15m"`.
 
         Raises:
