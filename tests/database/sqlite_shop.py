@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +24,7 @@ RELATIONS: Final = (
 
 
 def make_shop(path: Path, orders: int = 2_000) -> Path:
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         database.executescript(
             """
             CREATE TABLE counties (code TEXT PRIMARY KEY, name TEXT NOT NULL);

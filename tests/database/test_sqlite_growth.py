@@ -1,6 +1,8 @@
 # ruff: noqa: S608 - the queries are what is tested
 """No query repeats its parts until preparing it fills the memory: each of these took seconds and hundreds of MB."""
 
+import asyncio
+from collections.abc import Iterator
 from typing import Final
 
 import pytest
@@ -14,10 +16,11 @@ from tests.database.sqlite_shop import RELATIONS, make_shop
 
 
 @pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> SqliteSandbox:
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteSandbox]:
     opened = SqliteSandbox(make_shop(tmp_path_factory.mktemp("shop") / "shop.db", 100), RELATIONS)
     opened.open_here()
-    return opened
+    yield opened
+    asyncio.run(opened.close())
 
 
 def wide(name: str, times: int) -> str:

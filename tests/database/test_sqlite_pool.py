@@ -28,11 +28,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_the_progress_handler_alone_ends_a_query_on_time(shop: Path, bomb: str) -> None:
-    sandbox = SqliteSandbox(shop, RELATIONS, caps=CAPS)
-    sandbox.open_here()
-    started = time.monotonic()
-    answer = sandbox.query_here(BOMBS[bomb])
+async def test_the_progress_handler_alone_ends_a_query_on_time(shop: Path, bomb: str) -> None:
+    async with SqliteSandbox(shop, RELATIONS, caps=CAPS) as sandbox:
+        started = time.monotonic()
+        answer = sandbox.query_here(BOMBS[bomb])
 
     assert isinstance(answer, SqlRefusal)
     assert time.monotonic() - started < CAPS.timeout.total_seconds() + 0.5

@@ -286,17 +286,14 @@ async def test_what_sqlite_does_not_understand_is_the_querys_fault(sandbox: Sqli
     assert answer.message != "the database failed"
 
 
-def test_of_a_broken_view_nothing_hidden_is_named(tmp_path: Path) -> None:
+async def test_of_a_broken_view_nothing_hidden_is_named(tmp_path: Path) -> None:
     path = tmp_path / "broken.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript("CREATE TABLE salaries (pay INT); CREATE VIEW shown AS SELECT pay AS p FROM salaries")
-        opened = SqliteSandbox(path, [Relation("shown")])
-        opened.open_here()
-        connection.executescript("DROP TABLE salaries")
+        async with SqliteSandbox(path, [Relation("shown")]) as opened:
+            connection.executescript("DROP TABLE salaries")
+            answer = await refuse(opened, "SELECT p FROM shown")
 
-    answer = opened.query_here("SELECT p FROM shown")
-
-    assert isinstance(answer, SqlRefusal)
     assert answer.fix is Fix.OPERATOR
     assert "salaries" not in str(answer.as_json())
 

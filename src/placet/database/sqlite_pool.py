@@ -215,6 +215,7 @@ class SqlitePool:
             ConfigurationError: The file is no database.
         """
         uri = f"file:{quote(str(self._path.absolute()))}?mode={self._mode}"
+        connection: sqlite3.Connection | None = None
         try:
             connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=1.0)
             connection.text_factory = str if self._mode == "ro" else decode  # what is written is not tried twice
@@ -224,6 +225,8 @@ class SqlitePool:
                 connection.execute("PRAGMA query_only = 1")
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.Error as error:
+            if connection is not None:
+                connection.close()
             raise ConfigurationError(f"{str(self._path)!r} cannot be read as a SQLite database: {error}") from error
         return connection
 
