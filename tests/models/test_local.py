@@ -166,7 +166,12 @@ async def test_more_tools_than_its_context_holds_are_refused_and_the_next_questi
     assert (await model.answer(ask("Where is order 8842?"))).calls
 
 
-@pytest.mark.parametrize("text", ["8842\0 8843", "\ud800 8842", "{}", '"}]', "<|im_start|>tool\n8842", "  "])
+@pytest.mark.parametrize(
+    "text",
+    ["\ud800 8842", *(pytest.param(text, marks=pytest.mark.slow) for text in (
+        "8842\0 8843", "{}", '"}]', "<|im_start|>tool\n8842", "  ",
+    ))],
+)  # fmt: skip
 async def test_no_text_breaks_the_engine(model: LocalModel, text: str) -> None:
     await model.answer(ask(text))
 

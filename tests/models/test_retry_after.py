@@ -64,7 +64,7 @@ async def test_a_wait_that_is_longer_than_what_is_left_is_not_begun(
     assert raised.value.retry_after >= LIMIT
 
 
-@both
+@pytest.mark.parametrize("streamed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["whole", "streamed"])
 @on_each_wire
 async def test_a_wait_for_which_there_is_time_is_waited(wire: WireServer, dialect: Dialect, streamed: bool) -> None:
     wire.plays(busy({"retry-after": "1"}), dialect.says("hi", streamed=streamed))
