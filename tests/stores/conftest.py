@@ -1,12 +1,15 @@
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from uuid import uuid4
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from placet.stores.postgres import PostgresStore
 from tests.postgres_server import PostgresServer
+
+KEY = b"an audit key of thirty-two bytes"
 
 
 @pytest.fixture(scope="session")
@@ -38,3 +41,12 @@ def postgres(postgres_database: str) -> str:
     with psycopg.connect(postgres_database, autocommit=True) as connection:
         connection.execute("DROP SCHEMA IF EXISTS placet CASCADE")
     return postgres_database
+
+
+@pytest.fixture
+async def store(postgres: str) -> AsyncIterator[PostgresStore]:
+    """A store on PostgreSQL, open. A module about another kind of store has a fixture of its own."""
+    store = PostgresStore(postgres, key=KEY)
+    await store.open()
+    yield store
+    await store.close()

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from contextlib import closing
 from datetime import timedelta
 from decimal import Decimal
@@ -39,9 +38,9 @@ from placet.testing.store_samples import (
 from placet.values.audit import AuditKind
 from placet.values.effect import Claimed, EffectState
 from placet.values.run import RunStatus
+from tests.stores.conftest import KEY
 from tests.stores.tampering import TAMPERINGS, Tampering
 
-KEY = b"an audit key of thirty-two bytes"
 INTENT = an_entry(AuditKind.INTENT)
 
 REFUSE_BAD_RULES = """
@@ -53,14 +52,6 @@ DIE_AT_COMMIT = """
     CREATE CONSTRAINT TRIGGER die AFTER INSERT ON placet.audit_record DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW WHEN (NEW.rule = 'die') EXECUTE FUNCTION placet.die();
 """
-
-
-@pytest.fixture
-async def store(postgres: str) -> AsyncIterator[PostgresStore]:
-    store = PostgresStore(postgres, key=KEY)
-    await store.open()
-    yield store
-    await store.close()
 
 
 def execute(postgres: str, *statements: str) -> None:

@@ -41,18 +41,10 @@ from placet.values.effect import (
     Take,
 )
 from placet.values.run import RunStatus
+from tests.stores.conftest import KEY
 
-KEY = b"an audit key of thirty-two bytes"
 INTENT = an_entry(AuditKind.INTENT)
 OUTCOME = an_entry(AuditKind.OUTCOME)
-
-
-@pytest.fixture
-async def store(postgres: str) -> AsyncIterator[PostgresStore]:
-    store = PostgresStore(postgres, key=KEY)
-    await store.open()
-    yield store
-    await store.close()
 
 
 @pytest.fixture

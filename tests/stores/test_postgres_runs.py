@@ -1,7 +1,6 @@
 """Reading runs in PostgreSQL: each with what was queued in it, as of one moment."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
@@ -11,16 +10,6 @@ from placet.ports import StoredRun
 from placet.stores.postgres import PostgresStore
 from placet.testing.store_samples import NOW, a_lease, a_run, an_entry
 from placet.values.run import RunStatus
-
-KEY = b"an audit key of thirty-two bytes"
-
-
-@pytest.fixture
-async def store(postgres: str) -> AsyncIterator[PostgresStore]:
-    store = PostgresStore(postgres, key=KEY)
-    await store.open()
-    yield store
-    await store.close()
 
 
 async def test_each_of_the_runs_that_are_asked_for_at_once_is_told_apart(store: PostgresStore) -> None:
