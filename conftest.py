@@ -1,6 +1,7 @@
 """What all tests have in common: the marker `local`."""
 
 import os
+import signal
 
 import pytest
 
@@ -14,3 +15,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if os.environ.get("PLACET_REQUIRE_LOCAL") == "1":
         pytest.fail(f"PLACET_REQUIRE_LOCAL is set, and {why}", pytrace=False)
     pytest.skip(why)
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl-C as at a terminal, also where the tests are run in the background of a script, which ignores it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
