@@ -67,6 +67,7 @@ def test_columns_of_one_kind_are_the_same(columns: list[list[object]]) -> None:
         (("\x00\x01",), 4),
         ((1, 2, 3), 6),
         ((-(2**63), -1.7976931348623157e308), 1),
+        (("\x00", ""), 5),
         ((None, True), 6),
     ],
 )

@@ -512,7 +512,9 @@ def test_rows_that_come_too_late_are_not_shown(shop: Path) -> None:
 
 def test_of_all_that_sqlite_may_do_it_may_read() -> None:
     access = Access({"orders": frozenset({"id"})}, frozenset(), frozenset())
-    allowed = [action for action in range(100) if access(action, "orders", "id", "main", None) == sqlite3.SQLITE_OK]
+    allowed = [
+        action for action in range(100) if access.answer(action, "orders", "id", "main", None) == sqlite3.SQLITE_OK
+    ]
 
     assert allowed == [sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE]
-    assert access(sqlite3.SQLITE_READ, "orders", "id", "temp", None) == sqlite3.SQLITE_DENY
+    assert access.answer(sqlite3.SQLITE_READ, "orders", "id", "temp", None) == sqlite3.SQLITE_DENY

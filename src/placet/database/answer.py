@@ -4,10 +4,10 @@ Named queries and the sandbox answer in this one shape, whatever the database. A
 value: it says what to do next, and holds nothing that the asker may not know.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from placet.values.construction import dataclass, made_quickly
 from placet.values.json import Json, JsonObject
 
 
@@ -26,6 +26,7 @@ class Fix(StrEnum):
     """Tell a person: nothing that could be written would help."""
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column of an answer.
@@ -39,6 +40,7 @@ class Column:
     type: str | None = None
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
     """What a query has found.

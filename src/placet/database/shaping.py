@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from json.encoder import encode_basestring
 from typing import Any, Final
 
 from pydantic_core import to_json
@@ -13,6 +12,8 @@ from placet.values.json import Json
 
 _NUMBER: Final = 25
 """Bytes of a number at most, of 64 bits, and its comma; a null has fewer."""
+_CHARACTER: Final = 6
+"""Bytes of a character at most, which is one that JSON escapes."""
 _QUOTES: Final = 3
 """Bytes of a text's quotes, and its comma."""
 _BRACKETS: Final = 3
@@ -44,10 +45,8 @@ class Shaper:
             self._reached = f"the first {self._caps.rows} rows are shown"
             return False
         row = tuple([self._shape(value) for value in values])
-        if not self._is_counted:
-            self._is_counted = True
-            self._bytes = sum(map(_size, self._rows))
-        self._bytes += _size(row)
+        self._count()
+        self._bytes += _size([row])
         if self._bytes > self._caps.answer_bytes:
             self._reached = f"the first {len(self._rows)} rows are shown, {self._caps.answer_bytes} bytes"
             return False
@@ -64,13 +63,29 @@ class Shaper:
 
         Most need no change, and that is seen of a whole column at once.
         """
-        if not self._is_counted and len(self._rows) + len(rows) <= self._caps.rows:
-            size = _guess(rows, self._caps.cell_characters)
-            if size is not None and self._bytes + size <= self._caps.answer_bytes:
+        if len(self._rows) + len(rows) <= self._caps.rows:
+            guess = _guess(rows, self._caps.cell_characters)
+            if guess is not None and self._have_room(rows, guess):
                 self._rows.extend(rows)
-                self._bytes += size
                 return True
         return all(self.take(row) for row in rows)
+
+    def _have_room(self, rows: Sequence[tuple[Any, ...]], guess: int) -> bool:
+        """Return whether rows that need no change may be shown, and note what they come to if they may."""
+        total = self._bytes + guess
+        if self._is_counted or total > self._caps.answer_bytes:
+            self._count()
+            total = self._bytes + _size(rows)
+        if total > self._caps.answer_bytes:
+            return False
+        self._bytes = total
+        return True
+
+    def _count(self) -> None:
+        """Count what was guessed, from now on."""
+        if not self._is_counted:
+            self._is_counted = True
+            self._bytes = _size(self._rows)
 
     def finish(self, elapsed_ms: float, estimated_cost: float | None = None) -> Rows:
         """Return what was taken, and what to do when that is not all."""
@@ -98,24 +113,23 @@ class Shaper:
         return shaped
 
 
-def _size(row: tuple[Json, ...]) -> int:
-    return len(to_json(row)) + 1
+def _size(rows: Sequence[tuple[Any, ...]]) -> int:
+    """Return the bytes of rows, each with a comma."""
+    return len(to_json(rows)) - 1 if rows else 0
 
 
 def _guess(rows: Sequence[tuple[Any, ...]], longest: int) -> int | None:
     """Return what rows come to at most, as they are, or None when a cell may need a change."""
     size = _BRACKETS * len(rows)
-    for column in zip(*rows, strict=True):
-        try:
-            size += _guess_cells(column, longest)
-        except TypeError:  # not all are of one kind
-            cells = [cell for cell in column if cell is not None]
+    try:
+        for column in zip(*rows, strict=True):
             try:
-                size += _NUMBER * (len(column) - len(cells)) + (_guess_cells(cells, longest) if cells else 0)
-            except (TypeError, ValueError):
-                return None
-        except ValueError:
-            return None
+                size += _guess_cells(column, longest)
+            except TypeError:  # not all are of one kind
+                known = [cell for cell in column if cell is not None]
+                size += _NUMBER * (len(column) - len(known)) + _guess_cells(known, longest)
+    except (TypeError, ValueError):
+        return None
     return size
 
 
@@ -126,12 +140,11 @@ def _guess_cells(cells: Sequence[Any], longest: int) -> int:
         TypeError: They are not.
         ValueError: One must be changed: it is too long, or JSON has no word for it.
     """
-    if cells[0].__class__ is str:
+    if cells and cells[0].__class__ is str:
         text = "".join(cells)
         if len(text) > longest and max(map(len, cells)) > longest:
             raise ValueError
-        written = encode_basestring(text)  # with what JSON escapes
-        return _QUOTES * len(cells) + (len(written) if written.isascii() else len(written.encode()))
+        return _QUOTES * len(cells) + _CHARACTER * len(text)
     if not -math.inf < sum(cells) < math.inf:  # one that is no number makes the sum none
         raise ValueError
     return _NUMBER * len(cells)

@@ -2,7 +2,8 @@
 
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from functools import lru_cache
+from typing import Final
 
 from placet.database.sqlite_policy import FUNCTIONS, TABLES_OF_A_VALUE
 
@@ -22,11 +23,11 @@ class Access:
     Whatever is not on a list is denied, new actions of a new SQLite included
     (https://www.sqlite.org/c3ref/set_authorizer.html).
 
-    Every word of a question is asked anew when a text is prepared, so what was allowed is remembered,
+    Every word of a question is asked anew when a text is prepared, so answers are remembered,
     question by question. That is safe, because nothing it depends on changes while a connection
-    lives: what is open, which views there are, and the functions are fixed when it is made. An answer
-    that depends on the query itself (the names of its `WITH`) is not remembered, nor is a denial,
-    which must be noted. A text that is asked again word for word is not prepared again (the driver
+    lives: what is open, which views there are, and the functions are fixed when it is made. When an answer
+    depends on the query itself (the names of its `WITH`), or is a denial, which must be noted, all are
+    forgotten before the next query. A text that is asked again word for word is not prepared again (the driver
     keeps its statement), so nothing is asked then; the answer would be the same, for the names of its
     `WITH` are those of the text. When the schema has changed, SQLite itself prepares it again, and asks.
 
@@ -37,6 +38,10 @@ class Access:
             give one of these names to a `WITH`.
         hidden: Tables and views that are not open.
         functions: Further functions that are granted.
+
+    Attributes:
+        answer: What SQLite calls. No code of ours runs for a question whose answer is remembered.
+        denied: What was denied first of this query: the action, and its two names.
     """
 
     def __init__(
@@ -48,35 +53,33 @@ class Access:
         self._hidden = hidden
         self._functions = FUNCTIONS | frozenset(name.lower() for name in functions)
         self._with: frozenset[str] = frozenset()
-        self._allowed: set[tuple[Any, ...]] = set()
+        self._is_of_query = False
+        self.answer = lru_cache(_MOST_REMEMBERED)(self._answer)
         self.denied: tuple[int, str, str] | None = None
 
     def begin(self, names_of_with: frozenset[str]) -> None:
         """Forget the last query; the next one defines these names itself."""
+        if self._is_of_query:
+            self.answer.cache_clear()
+            self._is_of_query = False
         self._with = names_of_with
         self.denied = None
 
-    def __call__(self, *question: int | str | None) -> int:
+    def _answer(
+        self, action: int, first: str | None, second: str | None, database: str | None, source: str | None
+    ) -> int:
         """Return whether SQLite may do this: an action, two names, the database, and the view or `WITH` that asks."""
-        if question in self._allowed:
-            return _ALLOWED
         try:
-            return self._decide(question)
+            if self._may(action, first or "", second or "", database, source):
+                self._is_of_query |= len(source or "") > _LONGEST_REMEMBERED
+                return _ALLOWED
+            self._is_of_query = True
+            if action == _READ and not second and first and self._is_its_own(first.lower()):
+                return _ALLOWED
+            if self.denied is None:
+                self.denied = (action, first or "", second or "")
         except Exception:  # noqa: BLE001 - whatever broke, deny
-            return _DENIED
-
-    def _decide(self, question: tuple[Any, ...]) -> int:
-        action, first, second, database, source = question
-        if self._may(action, first or "", second or "", database, source):
-            if len(source or "") <= _LONGEST_REMEMBERED:
-                if len(self._allowed) >= _MOST_REMEMBERED:
-                    self._allowed.clear()
-                self._allowed.add(question)
-            return _ALLOWED
-        if action == _READ and not second and first and self._is_its_own(first.lower()):
-            return _ALLOWED
-        if self.denied is None:
-            self.denied = (action, first or "", second or "")
+            self._is_of_query = True
         return _DENIED
 
     def _is_its_own(self, table: str) -> bool:

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final, TypeAlias
@@ -30,6 +31,8 @@ one opcode is ended by the interrupt, which SQLite looks for at every jump."""
 
 _CELLS_AT_ONCE: Final = 200
 """That are fetched before they are looked at: as many as one row may have, so no more memory than for one."""
+_ANSWERS_REMEMBERED: Final = 256
+"""Whose columns are."""
 _NO_UNICODE: Final = "Could not decode to UTF-8"
 
 GRACE: Final = 0.3
@@ -88,6 +91,7 @@ class SqliteSession:
         self.access = access
         self.thread = _Thread()
         self._caps = caps
+        self._seconds = caps.timeout.total_seconds()
         self._deadline = 0.0
         self._use = 0
         self._lock = threading.Lock()
@@ -95,7 +99,7 @@ class SqliteSession:
 
     def begin(self, started: float) -> int:
         """Start the clock. Returns the number of this use, for `interrupt`."""
-        self._deadline = started + self._caps.timeout.total_seconds()
+        self._deadline = started + self._seconds
         with self._lock:
             self._use += 1
             return self._use
@@ -154,7 +158,7 @@ class SqliteSession:
             if self.access is not None and len(described) > caps.columns:
                 message = f"the query selects {len(described)} columns; at most {caps.columns} are shown"
                 return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW)
-            shaper = Shaper([Column(column[0]) for column in described], caps)
+            shaper = Shaper(_columns(tuple([column[0] for column in described])), caps)
             many = max(1, _CELLS_AT_ONCE // max(1, len(described)))
             while rows := cursor.fetchmany(min(many, shaper.wanted)):
                 if not shaper.take_many(rows) or len(rows) < many:
@@ -171,6 +175,11 @@ class SqliteSession:
 
     def _is_late(self) -> bool:
         return time.monotonic() > self._deadline
+
+
+@lru_cache(_ANSWERS_REMEMBERED)
+def _columns(names: tuple[str, ...]) -> tuple[Column, ...]:
+    return tuple(Column(name) for name in names)
 
 
 def timed_out(caps: Caps) -> SqlRefusal:

@@ -245,7 +245,7 @@ class SqliteSandbox:
         if sys.version_info >= (3, 12):
             connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
         access = Access(self._columns, self._views, self._hidden, self._functions)
-        connection.set_authorizer(access.__call__)
+        connection.set_authorizer(access.answer)
         return access
 
 

@@ -40,7 +40,7 @@ _MOST_CHARACTERS: Final = 2_000
 _FEW_CHARACTERS: Final = 400
 """So few hold no more than two hundred names, and one SELECT of them repeats none often enough to matter."""
 _TEXTS_REMEMBERED: Final = 256
-"""At most, in each of two ways. None is longer than is looked at quickly."""
+"""At most. None is longer than is looked at quickly."""
 
 
 def glance(sql: str, most_tokens: int, depth: int) -> frozenset[str] | None:
@@ -54,16 +54,13 @@ def glance(sql: str, most_tokens: int, depth: int) -> frozenset[str] | None:
     Returns:
         The names, or None when it is not certain: then its tokens say what is wrong, if anything is.
     """
-    return _glance(sql, depth) if len(sql) <= min(_MOST_CHARACTERS, most_tokens) else None
-
-
-@lru_cache(_TEXTS_REMEMBERED)
-def _glance(sql: str, depth: int) -> frozenset[str] | None:
+    if len(sql) > min(_MOST_CHARACTERS, most_tokens):
+        return None
     quiet, longest = _quiet(sql)
     if quiet is None or quiet.count("(") > depth:
         return None
     text = quiet.lower()
-    if "trim" in text or "replace" in text or "instr" in text:
+    if _may_search(text):
         if longest > LONGEST_NEEDLE:
             return None
     elif len(text) <= _FEW_CHARACTERS and "with" not in text and text.count("select") + text.count("values") < 2:
@@ -79,7 +76,7 @@ def _define(text: str) -> frozenset[str] | None:
         text: Quiet, in lower case, and each number the same, so that it is one for all queries that
             differ in their literals alone.
     """
-    if not _matches_little(text) or len(_SEARCHES.findall(text)) != len(_BOUNDED.findall(text)):
+    if not _matches_little(text) or (_may_search(text) and not _searches_little(text)):
         return None
     words = _split(text)
     few = define_in_few(words)
@@ -91,6 +88,14 @@ def _define(text: str) -> frozenset[str] | None:
 
 def _matches_little(text: str) -> bool:
     return text.count("like") + text.count("glob") <= MOST_MATCHES
+
+
+def _may_search(text: str) -> bool:
+    return "trim" in text or "replace" in text or "instr" in text
+
+
+def _searches_little(text: str) -> bool:
+    return len(_SEARCHES.findall(text)) == len(_BOUNDED.findall(text))
 
 
 def words_of(tokens: Sequence[Token], defined: Collection[str]) -> list[str]:
