@@ -123,14 +123,20 @@ def _guess(rows: Sequence[tuple[Any, ...]], longest: int) -> int | None:
     size = _BRACKETS * len(rows)
     try:
         for column in zip(*rows, strict=True):
+            cells: Sequence[Any] = column if column[0] is not None else _known(column)
             try:
-                size += _guess_cells(column, longest)
+                size += _guess_cells(cells, longest)
             except TypeError:  # not all are of one kind
-                known = [cell for cell in column if cell is not None]
-                size += _NUMBER * (len(column) - len(known)) + _guess_cells(known, longest)
+                cells = _known(column)
+                size += _guess_cells(cells, longest)
+            size += _NUMBER * (len(column) - len(cells))
     except (TypeError, ValueError):
         return None
     return size
+
+
+def _known(cells: Sequence[Any]) -> list[Any]:
+    return [cell for cell in cells if cell is not None]
 
 
 def _guess_cells(cells: Sequence[Any], longest: int) -> int:
