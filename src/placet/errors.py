@@ -64,6 +64,7 @@ class ToolError(PlacetError):
     Args:
         message: What the model is told, for instance `"city not found: 'Oslp'"`.
         hint: What the model could do next, for instance `"use the English name"`.
+        detail: What only the audit log is told, redacted.
 
     Attributes:
         code: The stable code of the result.
@@ -71,10 +72,11 @@ class ToolError(PlacetError):
 
     code = "tool_error"
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, hint: str | None = None, detail: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.detail = detail
 
 
 class StageError(ToolError):

@@ -209,6 +209,21 @@ async def test_a_write_that_conflicts_says_that_nothing_was_done(agent: Agent) -
     assert "conflict" in second.content
 
 
+async def test_what_the_model_may_not_read_of_a_refusal_stands_in_the_audit_log(agent: Agent) -> None:
+    nobody = Principal("8", roles={"customer"})
+    hidden = told(await agent.call("get_order", {"order_id": 1}, principal=nobody))
+    for key in ("1", "2"):
+        await agent.call("add_county", {"code": "YY"}, principal=CUSTOMER, key=key)
+
+    bodies = [json.loads(record.entry.body) async for record in agent.store.read()]
+    details = [body["detail"] for body in bodies if "detail" in body]
+    assert "attributes" not in str(hidden)
+    assert details == [
+        "principal.attributes.customer cannot be bound to 'customer': there is none",
+        "IntegrityError: UNIQUE constraint failed: counties.code",
+    ]
+
+
 async def test_a_file_that_names_what_is_not_given_is_refused(shop: Path) -> None:
     statements = read_queries(QUERIES)
     queries = NamedQueries(statements, reads=SqliteRunner(shop), writes=SqliteRunner(shop, writable=True))

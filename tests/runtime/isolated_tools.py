@@ -85,7 +85,7 @@ def fail(how: str) -> str:
     """Fail in some way."""
     match how:
         case "knowing":
-            raise ToolError("city not found: 'Oslp'", hint="use the English name")
+            raise ToolError("city not found: 'Oslp'", hint="use the English name", detail="the map is of 1990")
         case "fatal":
             raise FatalToolError("the vault is open")
         case "surprise":
@@ -101,8 +101,8 @@ def fail(how: str) -> str:
 
 @tool(effect="read", roles={EVERYONE}, isolation="process", timeout=10)
 def give_both() -> ToolOutput:
-    """Give words to the model, and data to the hooks."""
-    return ToolOutput("words", is_error=True, data={"rows": 3})
+    """Give words to the model, data to the hooks, and a detail to the audit log."""
+    return ToolOutput("words", is_error=True, data={"rows": 3}, detail="a line of the log, token=hunter2")
 
 
 @tool(effect="read", roles={EVERYONE}, isolation="process", timeout=10, max_result_bytes=1000)

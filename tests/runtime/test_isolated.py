@@ -156,6 +156,16 @@ async def test_an_output_goes_to_the_model_and_its_data_to_the_hooks(make_agent:
     assert seen == [{"rows": 3}]
 
 
+async def test_a_detail_goes_to_the_audit_log_alone(agent: Agent, heard: ListSink) -> None:
+    output, error = await call(agent, "give_both"), await call(agent, "fail", "2", how="knowing")
+
+    bodies = [entry.body for entry in heard.entries]
+    assert not any(word in result.content for result in (output, error) for word in ("log", "map"))
+    assert any("a line of the log" in body for body in bodies)
+    assert any("the map is of 1990" in body for body in bodies)
+    assert not any("hunter2" in body for body in bodies)
+
+
 async def test_a_result_is_cut_where_it_is_made(agent: Agent) -> None:
     result = await call(agent, "give_much")
 

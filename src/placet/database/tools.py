@@ -192,7 +192,7 @@ def _query_tool(query: NamedQuery, authorise: Mapping[str, Authorise], approval:
 
 def _tell(answer: SqlAnswer) -> Any:
     if isinstance(answer, SqlRefusal):
-        return ToolOutput(dict(answer.as_json()), is_error=True, data={"detail": answer.detail})
+        return ToolOutput(dict(answer.as_json()), is_error=True, data={"detail": answer.detail}, detail=answer.detail)
     return dict(answer.as_json())
 
 
@@ -206,7 +206,7 @@ def _tell_one(answer: Rows) -> Any:
 def _failure(answer: SqlRefusal, name: str) -> PlacetError:
     """Return what a write raises: a `ToolError` says that nothing was done, any other that nobody knows."""
     if answer.is_certain:
-        return ToolError(answer.message, hint=answer.hint)
+        return ToolError(answer.message, hint=answer.hint, detail=answer.detail)
     return PlacetError(f"nobody has seen how {name!r} ended: {answer.message} {answer.detail or ''}")
 
 

@@ -59,7 +59,8 @@ def observe(world: World, ready: Ready, ending: Ending) -> Observed:
             return _returned(world, ready, value)
         case Raised(error=ToolError() as error):
             said = _said(world, ready, error)
-            return Observed(_hide_words(world, ready, said) if ready.tool.spec.redact_for_model else said)
+            told = _hide_words(world, ready, said) if ready.tool.spec.redact_for_model else said
+            return Observed(told, error.detail or "")
         case Raised(error=error):
             reference = world.ids.new("err")
             doubt = _doubt(ready)

@@ -277,8 +277,8 @@ def _read(said: Mapping[str, Any]) -> Ending:
         case {"returned": shaped} if is_object(shaped):
             written = shaped.pop("written")
             return Returned(Shaped(**shaped, written=None if written is None else str(written).encode()))
-        case {"tool_error": str(message), "hint": hint}:
-            return Raised(ToolError(message, hint=hint))
+        case {"tool_error": str(message), "hint": hint, "detail": detail}:
+            return Raised(ToolError(message, hint=hint, detail=detail))
         case {"fatal": str(message)}:
             return Raised(FatalToolError(message))
         case {"raised": str(message)}:

@@ -69,7 +69,7 @@ def run(tool: Tool, call: dict[str, Any]) -> dict[str, Any]:
         ended = tool.execute(arguments.value, None, _context(call["context"]))
         return {"returned": written_down(tool.output.shape(asyncio.run(_wait(ended)) if tool.is_async else ended))}
     except ToolError as error:
-        return {"tool_error": error.message, "hint": error.hint}
+        return {"tool_error": error.message, "hint": error.hint, "detail": error.detail}
     except FatalToolError as error:
         return {"fatal": str(error)}
     except BaseException as error:  # noqa: BLE001 - whatever the tool raises is its ending

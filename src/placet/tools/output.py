@@ -38,14 +38,16 @@ class ToolOutput:
         content: What the model is told: a text as it is, anything else serialised.
         is_error: Whether the call did not do what was asked.
         data: For hooks and telemetry alone; it never reaches the model.
+        detail: For the audit log alone, where it is redacted: what went wrong, in words that the model may not read.
     """
 
-    __slots__ = ("content", "data", "is_error")
+    __slots__ = ("content", "data", "detail", "is_error")
 
-    def __init__(self, content: Any, is_error: bool = False, data: Any = None) -> None:
+    def __init__(self, content: Any, is_error: bool = False, data: Any = None, detail: str | None = None) -> None:
         self.content = content
         self.is_error = is_error
         self.data = data
+        self.detail = detail
 
 
 @dataclass(slots=True)
@@ -131,6 +133,7 @@ class OutputShaper:
             shaped.is_error = True
             shaped.code = TOOL_ERROR
         shaped.data = output.data
+        shaped.detail = shaped.detail or output.detail
         return shaped
 
     def _shape_value(self, value: Any, *, free: bool = False) -> Shaped:
