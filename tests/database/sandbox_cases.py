@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from placet.database.policy import ROW_FUNCTIONS, Policy
+from placet.database.policy import DOTTED, Policy
 from placet.database.relation import OpenData, Relation
 
 CASES: Final = Path(__file__).parent.parent / "cases"
@@ -49,7 +49,7 @@ RELATIONS: Final = tuple(
     Relation(name, "shop") for name in ("counties", "customers", "products", "orders", "order_items")
 )
 OPEN: Final = OpenData(RELATIONS)
-POLICY: Final = Policy(functions=frozenset({"shop.vat"}), row_functions=ROW_FUNCTIONS | {"wipe"})
+POLICY: Final = Policy(functions=frozenset({"shop.vat"}), dotted=DOTTED | {"wipe"})
 
 
 def schema_sql(orders: int) -> str:

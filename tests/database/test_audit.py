@@ -8,7 +8,7 @@ import pytest
 from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier
 
-from placet.database.audit import audit_role, load_row_functions, speaks_english
+from placet.database.audit import audit_role, load_dotted, speaks_english
 from placet.database.finding import Finding, say
 from placet.database.postgres_sandbox import PostgresSandbox
 from placet.database.relation import Relation
@@ -306,14 +306,27 @@ async def test_a_catalog_that_may_not_be_read_is_an_error_and_another_login_help
         assert opened.findings == []
 
 
-async def test_functions_of_rows_are_found_with_defaults_and_by_way_of_domains(database: Database) -> None:
+async def test_what_a_dot_calls_on_a_row_is_found_with_defaults_and_by_way_of_domains(database: Database) -> None:
     await database.run(
         "CREATE FUNCTION core.by_row(api.orders) RETURNS int LANGUAGE sql AS 'SELECT 1';"
         "CREATE FUNCTION core.by_default(api.orders, int DEFAULT 1) RETURNS int LANGUAGE sql AS 'SELECT 1';"
         "CREATE DOMAIN core.some AS api.orders; CREATE FUNCTION core.by_domain(core.some) RETURNS int LANGUAGE sql AS"
         " 'SELECT 1'; CREATE FUNCTION core.by_two(api.orders, int) RETURNS int LANGUAGE sql AS 'SELECT 1'"
     )
-    found = await load_row_functions(database.operator)
+    found = await load_dotted(database.operator, database.name, ["api"])
 
     assert {"by_row", "by_default", "by_domain", "pg_typeof"} <= found
     assert "by_two" not in found
+
+
+async def test_what_a_dot_calls_on_a_value_is_what_the_role_could_call_bare(database: Database) -> None:
+    await database.run(
+        "CREATE FUNCTION api.open(int, int DEFAULT 1) RETURNS int LANGUAGE sql AS 'SELECT 1';"
+        "CREATE FUNCTION api.shut(int) RETURNS int LANGUAGE sql AS 'SELECT 1';"
+        "REVOKE EXECUTE ON FUNCTION api.shut FROM PUBLIC;"
+        "CREATE FUNCTION core.elsewhere(int) RETURNS int LANGUAGE sql AS 'SELECT 1'"
+    )
+    found = await load_dotted(database.operator, database.name, ["api"])
+
+    assert {"open", "pg_sleep", "pg_terminate_backend", "ts_stat", "regclass", "_regclass", "abs"} <= found
+    assert not {"shut", "elsewhere", "record", "bernoulli", "pg_notify", "pg_class"} & found

@@ -148,6 +148,9 @@ def test_no_query_repeats_its_parts_until_planning_fills_the_memory(sql: str) ->
             "WITH RECURSIVE r(s, n) AS (SELECT 'a', 1 UNION ALL SELECT s || s, n + 1 FROM r WHERE n < 20)"
             " SELECT strpos(s, 'b' || s) FROM r"
         ),
+        "SELECT o.jsonb_agg @> o.jsonb_agg FROM orders o",
+        "SELECT (id).array_agg @> (id).array_agg FROM orders",
+        f"SELECT (s).to_tsquery FROM {LETTERS}",
     ],
 )
 def test_nothing_is_searched_for_what_is_as_long_as_itself(sql: str) -> None:

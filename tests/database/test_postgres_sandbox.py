@@ -569,7 +569,8 @@ async def test_queries_run_beside_each_other(sandbox: PostgresSandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    "aggregate", ["array_agg(id)", "json_agg(status)", "string_agg(status, ',') OVER (ORDER BY id)"]
+    "aggregate",
+    ["array_agg(id)", "json_agg(status)", "string_agg(status, ',') OVER (ORDER BY id)", "orders.json_agg"],
 )
 async def test_no_aggregate_collects_what_would_fill_the_memory(server: PostgresServer, aggregate: str) -> None:
     async with open_sandbox(server, Caps(collected_bytes=100_000)) as opened:

@@ -44,15 +44,21 @@ def speaks_english(lc_messages: str) -> bool:
     return _ENGLISH.fullmatch(lc_messages) is not None
 
 
-async def load_row_functions(connection: _Connection) -> frozenset[str]:
-    """Return the names of functions that a dot after a row may call.
+async def load_dotted(connection: _Connection, role: str, search_path: Sequence[str]) -> frozenset[str]:
+    """Return the names that a dot calls: of functions that take one value, and of types.
 
     Domains count too: a row is taken for a domain over its type.
+
+    Args:
+        connection: One that may read the catalog.
+        role: Who calls.
+        search_path: The schemas in which a bare name is looked up.
 
     Raises:
         ConfigurationError: The catalog cannot be read.
     """
-    return frozenset(name for (name,) in await _rows(connection, "row_functions", {}))
+    values = {"role": role, "search_path": list(search_path)}
+    return frozenset(name for (name,) in await _rows(connection, "dotted", values))
 
 
 async def load_views(connection: _Connection) -> dict[Name, View]:

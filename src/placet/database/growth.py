@@ -69,6 +69,8 @@ _READING: Final = frozenset(
      "jsonb_path_query_array", "jsonb_path_query_first", "jsonb_path_exists", "jsonb_path_match"}
 )  # fmt: skip
 """Functions whose time or memory grows faster than what they read."""
+BY_DOT: Final = COLLECTING | _ADDING | _READING
+"""Functions that matter when a dot calls them, as in `c.json_agg`: of one value, nothing is multiplied or searched."""
 LIKE: Final = frozenset({"~~", "!~~", "~~*", "!~~*"})
 CONTAINING: Final = frozenset({"@>", "<@", "&&", "?|", "?&", "-"})
 """Operators that compare every part of one side with every part of the other."""
@@ -229,10 +231,7 @@ class Growth:
             case pb.A_Const():
                 return _Size(_length(node))
             case pb.ColumnRef():
-                is_row = node.fields[-1].HasField("a_star") or (
-                    len(node.fields) == 1 and node.fields[0].string.sval in source.aliases
-                )
-                return source.row if is_row else source.column
+                return self._of_column(node, source)
             case pb.SelectStmt():
                 inner = self.of_select(node, names, source)
                 return inner.row._replace(nodes=inner.tree)
@@ -250,6 +249,15 @@ class Growth:
                 self.handled += kind == "TypeCast" and any(size.collections for size in sizes)
                 size = _sum(sizes) if kind in _ADDING_NODES | COLLECTING_NODES else _larger(sizes, is_tree=True)
                 return _collected(size) if kind in COLLECTING_NODES else size
+
+    def _of_column(self, column: pb.ColumnRef, source: _Source) -> _Size:
+        last = column.fields[-1]
+        if last.HasField("a_star") or (len(column.fields) == 1 and last.string.sval in source.aliases):
+            return source.row
+        if len(column.fields) > 1 and last.string.sval in BY_DOT:
+            called = self._made_by_call(last.string.sval, [source.row], column.location)
+            return _larger((source.column, called))
+        return source.column
 
     def _of_operator(self, node: pb.A_Expr, names: Mapping[str, _Source], source: _Source) -> _Size:
         left, right = (self._size(unwrap_node(side), names, source) for side in (node.lexpr, node.rexpr))
@@ -274,23 +282,29 @@ class Growth:
         if any(part.HasField("a_star") for part in node.indirection):
             return size._replace(nodes=size.nodes * STAR)
         is_element = any(part.HasField("a_indices") and not part.a_indices.is_slice for part in node.indirection)
-        return size._replace(collections=max(0, size.collections - is_element))
+        size = size._replace(collections=max(0, size.collections - is_element))
+        for part in node.indirection:
+            if part.string.sval in BY_DOT:
+                size = self._made_by_call(part.string.sval, [size], 0)
+        return size
 
     def _of_call(self, call: pb.FuncCall, names: Mapping[str, _Source], source: _Source) -> _Size:
         sizes = self._sizes((unwrap_node(argument) for argument in call.args), names, source)
         more = self._sizes((unwrap_node(item) for item in (*call.agg_order, call.agg_filter)), names, source)
-        name = call.funcname[-1].string.sval
+        made = self._made_by_call(call.funcname[-1].string.sval, sizes, call.location)
+        return made._replace(nodes=made.nodes + sum(size.nodes for size in more))
+
+    def _made_by_call(self, name: str, sizes: list[_Size], location: int) -> _Size:
         self._builders += name in BUILDERS
         if any(size.collections for size in sizes):
             self.handled += 1
         elif name in COLLECTING and any(size.characters > LONGEST_ELEMENT for size in sizes):
             self._has_long_elements = True
         if name in SEARCHING and len(sizes) > 1:
-            self._search(sizes[0], sizes[1], call.location)
+            self._search(sizes[0], sizes[1], location)
         if name in _READING and any(size.collections for size in sizes):
-            self.searches.append(call.location)
-        made = self._made_by(name, sizes or [_COLUMN])
-        return made._replace(nodes=made.nodes + sum(size.nodes for size in more))
+            self.searches.append(location)
+        return self._made_by(name, sizes or [_COLUMN])
 
     def _made_by(self, name: str, sizes: list[_Size]) -> _Size:
         if name in COLLECTING:

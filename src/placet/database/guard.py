@@ -84,7 +84,7 @@ class Guard:
                 return objection
         found = (find(use, self._data) for use in facts.relations)
         names = dict.fromkeys(relation.full_name for relation in found if relation)
-        collects = any(use.parts[-1] in COLLECTING for use in facts.functions)
+        collects = any(use.parts[-1] in COLLECTING for use in (*facts.functions, *facts.notations))
         return Passed(sql[: facts.end], tuple(names), collects)
 
     def _measure(self, sql: str) -> Objection | None:

@@ -175,10 +175,14 @@ class _Reader:
 
     def _visit_call(self, call: pb.FuncCall, scope: _Scope) -> None:
         parts = _texts(call.funcname)
-        self._builders += BUILDERS.get(parts[-1], 0)
-        self._collects |= parts[-1] in COLLECTING
+        self._note_call(parts[-1])
         self._use("functions", parts, call.location, [_argument(item) for item in call.args])
         self._visit_fields(call, scope, frozenset({"funcname"}))
+
+    def _note_call(self, name: str) -> None:
+        """Note a function that is called, or that a dot may call."""
+        self._builders += BUILDERS.get(name, 0)
+        self._collects |= name in COLLECTING
 
     def _visit_type(self, type_name: pb.TypeName, scope: _Scope) -> None:
         self._use(
@@ -219,6 +223,7 @@ class _Reader:
         if parts and parts[-1] in SYSTEM_COLUMNS and not is_row:
             self._use("system_columns", parts, column.location)
         if len(parts) > 1 and not is_row:
+            self._note_call(parts[-1])
             self._use("notations", parts, column.location)
         self._visit_fields(column, scope)
 
@@ -226,6 +231,7 @@ class _Reader:
         for item in indirection.indirection:
             self._stars += item.HasField("a_star")
             if item.HasField("string"):
+                self._note_call(item.string.sval)
                 location = getattr(unwrap_node(indirection.arg), "location", 0)
                 self._use("notations", ("", item.string.sval), location)
         self._visit_fields(indirection, scope)

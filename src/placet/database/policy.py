@@ -103,19 +103,31 @@ SYSTEM_COLUMNS: Final = frozenset({"cmax", "cmin", "ctid", "tableoid", "xmax", "
 
 SAMPLES: Final = frozenset({"bernoulli", "system"})
 
-ROW_FUNCTIONS: Final = frozenset(
+DOTTED: Final = frozenset(
     """
     any_out any_value anycompatible_out anycompatiblenonarray_out anyelement_out anynonarray_out array_agg concat
     count cume_dist dense_rank first_value hash_record json_agg json_agg_strict json_build_array json_build_object
     jsonb_agg jsonb_agg_strict jsonb_build_array jsonb_build_object lag last_value lead max min mode num_nonnulls
-    num_nulls percent_rank pg_collation_for pg_column_compression pg_column_size pg_column_toast_chunk_id
-    pg_restore_attribute_stats pg_restore_relation_stats pg_typeof quote_literal quote_nullable rank record_out
-    record_send row_to_json to_json to_jsonb
+    num_nulls percent_rank quote_literal quote_nullable rank record_out record_send row_to_json to_json to_jsonb
+    aclitem array_sample brin_summarize_new_values current_schemas current_setting currval enum_range factorial
+    gin_clean_pending_list lo_close lo_creat lo_create lo_get lo_import lo_unlink nextval obj_description oidvectortypes
+    random_normal regclass regcollation regconfig regdictionary regnamespace regoper regoperator regproc regprocedure
+    regrole regtype row_security_active setseed to_regclass to_regcollation to_regnamespace to_regoper to_regoperator
+    to_regproc to_regprocedure to_regrole to_regtype ts_debug ts_stat ts_token_type txid_status xml
     """.split()  # noqa: SIM905 - a list of words reads better than a list of quoted words
 )
-"""Built-in functions that take a row: `c.pg_typeof` calls `pg_typeof(c)` when `c` has no such
-column (https://www.postgresql.org/docs/current/sql-expressions.html#SQL-EXPRESSIONS-FUNCTION-CALLS).
-The sandbox adds what the server itself names when it starts."""
+"""Some names that a dot calls: `c.to_json` is `to_json(c)` when `c` has no such column, and `(x).f` is `f(x)` of any
+value, casts to a type included (https://www.postgresql.org/docs/current/sql-expressions.html#SQL-EXPRESSIONS-FUNCTION-CALLS).
+Names that begin with `pg_` are meant too. The sandbox adds what the server itself names when it starts."""
+
+DOTTED_WORDS: Final = frozenset(
+    """
+    area box broadcast center cid circle diagonal diameter family format gamma height host hostmask line lseg macaddr
+    netmask network oid path point polygon radius strip tid width xid
+    """.split()  # noqa: SIM905 - a list of words reads better than a list of quoted words
+)
+"""What a dot calls that is as well a column's name, and harmless: functions and types of shapes, addresses and
+numbers, and a `format` that has nothing to show."""
 
 LARGEST_LENGTH: Final = 1_000
 """To which a text may be padded, and up to which a number may be raised."""
@@ -136,14 +148,14 @@ class Policy:
 
     Attributes:
         functions: Functions of your own that are granted, with their schema: `{"shop.vat"}`.
-        row_functions: Functions that a dot may reach, by bare name.
+        dotted: What a dot calls, by bare name: functions that take one value, and types.
 
     Raises:
         ConfigurationError: A function has no schema, or one of the catalog's.
     """
 
     functions: frozenset[str] = frozenset()
-    row_functions: frozenset[str] = field(default=ROW_FUNCTIONS)
+    dotted: frozenset[str] = field(default=DOTTED)
 
     def __post_init__(self) -> None:
         for name in self.functions:

@@ -20,14 +20,14 @@ from dataclasses import replace
 from typing import Self
 
 from placet.database.answer import SqlAnswer, SqlRefusal
-from placet.database.audit import audit_role, load_row_functions
+from placet.database.audit import audit_role, load_dotted
 from placet.database.caps import Caps
 from placet.database.describing import describe_relation
 from placet.database.facts import SqlParser
 from placet.database.finding import Finding, say
 from placet.database.guard import Guard, Passed
 from placet.database.libpg import PostgastParser
-from placet.database.policy import ROW_FUNCTIONS, Policy
+from placet.database.policy import DOTTED, Policy
 from placet.database.postgres_pool import PostgresPool, connect
 from placet.database.postgres_query import Settings, estimate, fetch, wrap
 from placet.database.relation import OpenData, Relation
@@ -109,12 +109,12 @@ class PostgresSandbox:
             columns = {relation.full_name: await describe_relation(wire, relation) for relation in self._data.relations}
         async with await connect(self._audit_dsn) as connection:
             self.findings = await audit_role(connection, role, self._data.relations, self._functions)
-            row_functions = await load_row_functions(connection)
+            dotted = await load_dotted(connection, role, self._data.search_path)
         severe = [finding for finding in self.findings if finding.is_severe]
         if severe and not self._insecure:
             raise ConfigurationError(f"the role {role!r} may do too much for a model:\n{say(severe)}")
         self._data = OpenData(self._data.relations, columns, self._data.search_path)
-        policy = Policy(functions=self._functions, row_functions=ROW_FUNCTIONS | row_functions)
+        policy = Policy(functions=self._functions, dotted=DOTTED | dotted)
         self._guard = Guard(self._parser, self._data, policy, self.caps)
 
     async def close(self) -> None:

@@ -11,6 +11,7 @@ from placet.database.facts import Facts, NameUse
 from placet.database.hints import construct_hint, function_hint
 from placet.database.objection import Objection
 from placet.database.policy import (
+    DOTTED_WORDS,
     FUNCTIONS,
     LARGEST_LENGTH,
     LARGEST_TREE,
@@ -119,15 +120,16 @@ def uses_bare_operators(facts: Facts, _data: OpenData, _policy: Policy) -> Itera
 
 
 def calls_nothing_by_a_dot(facts: Facts, _data: OpenData, policy: Policy) -> Iterator[Objection]:
-    """No name after a dot is that of a function: `c.f` calls `f(c)` when `c` has no such column."""
+    """No name after a dot is one that a dot calls: `c.f` is `f(c)` when `c` has no such column, `(x).f` is `f(x)`."""
     granted = {name.partition(".")[2] for name in policy.functions}
+    harmless = FUNCTIONS | TYPES | DOTTED_WORDS | granted
     for use in facts.long_columns:
         message = f"{use.text!r} has more than two parts"
         yield Objection("long_column", message, Fix.SQL, "write alias.column", use.position)
     for use in facts.notations:
-        name = use.parts[-1]
-        if name in policy.row_functions and name not in FUNCTIONS and name not in granted:
-            yield Objection("unknown_column", f"there is no column {name!r}", Fix.SQL, position=use.position)
+        called = use.parts[-1].removeprefix("_")  # `_int4` is an array of `int4`
+        if (called in policy.dotted or called.startswith("pg_")) and called not in harmless:
+            yield Objection("unknown_column", f"there is no column {use.parts[-1]!r}", Fix.SQL, position=use.position)
 
 
 def names_no_system_column(facts: Facts, data: OpenData, _policy: Policy) -> Iterator[Objection]:

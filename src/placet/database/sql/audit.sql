@@ -101,7 +101,12 @@ current_setting('temp_file_limit')),
 coalesce((SELECT value FROM own WHERE name = 'lc_messages' ORDER BY setdatabase DESC LIMIT 1), current_setting('lc_messages')),
 current_setting('server_version_num')::int / 10000;
 
--- name: row_functions
-SELECT DISTINCT p.proname FROM pg_proc p JOIN pg_type t ON t.oid = p.proargtypes[0]
+-- name: dotted
+-- Of rows, whatever the schema. Of other values, what PostgreSQL has itself (what takes an `internal` is called by nobody)
+-- and what the role may call where a bare name is looked up.
+SELECT p.proname FROM pg_proc p JOIN pg_type t ON t.oid = p.proargtypes[0] JOIN pg_namespace n ON n.oid = p.pronamespace
 WHERE p.pronargs >= 1 AND p.pronargs - p.pronargdefaults <= 1 AND (t.typtype IN ('c', 'd') OR t.typname IN
-('record', 'any', 'anyelement', 'anynonarray', 'anycompatible', 'anycompatiblenonarray'));
+('record', 'any', 'anyelement', 'anynonarray', 'anycompatible', 'anycompatiblenonarray')
+OR (n.nspname = 'pg_catalog' AND t.typname <> 'internal')
+OR (n.nspname = ANY (%(search_path)s) AND has_function_privilege(%(role)s, p.oid, 'EXECUTE')))
+UNION SELECT typname FROM pg_type WHERE typnamespace = 'pg_catalog'::regnamespace AND typrelid = 0 AND typtype <> 'p';
