@@ -244,7 +244,110 @@ async def test_a_broken_variant_fails_the_start(kind: str, request: pytest.Fixtu
     await made.close()
 
 
+POSTGRES_SAYS: Final = {
+    "SELECT id,\n  wieght FROM parcels": r"not exist, at 'SELECT id, ►wieght FROM parcels'; Perhaps",
+    "SELECT id FROM parcels WHERE (:a IS NULL OR id = :a)": r" of parameter :a, at '.*►:a IS NULL.*'; .*:a::bigint$",
+    "SELECT id FROM parcels WHERE id = :a AND": r"syntax error at end of input, at '.*:a AND►'",
+    "WITH x AS (DELETE FROM parcels RETURNING id) SELECT * FROM x WHERE id = :a": "data-modifying statement",
+    "SELECT id FROM parcels WHERE id = :a FOR UPDATE": "it locks rows",
+}
+
+
+@pytest.mark.parametrize("sql", POSTGRES_SAYS)
+async def test_what_postgres_does_not_understand_is_said_in_the_words_of_the_file(parcels: str, sql: str) -> None:
+    param = "-- param: a int?\n" if ":a" in sql else ""
+    made = NamedQueries(read_queries(f"-- name: q\n-- Ask.\n{param}{sql}"), reads=PostgresRunner(parcels))
+
+    with pytest.raises(ConfigurationError, match=POSTGRES_SAYS[sql]) as refused:
+        await made.open()
+    assert str(refused.value).startswith("queries.sql:1 (q): ")
+    assert "$1" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT id FROM parcels WHERE", "incomplete input"),
+        ("SELECT id FROM parcels WHERE id = ?", r"written as :name, not as '\?'"),
+        ("SELECT id FROM parcels WHERE customer LIKE @start", "written as :name, not as '@start'"),
+    ],
+)
+async def test_what_sqlite_does_not_understand_is_said_of_the_statement_alone(
+    request: pytest.FixtureRequest, tmp_path: Path, sql: str, said: str
+) -> None:
+    made = make_queries("sqlite", request, tmp_path, f"-- name: q\n-- Ask.\n{sql}")
+
+    with pytest.raises(ConfigurationError, match=said):
+        await made.open()
+    await made.close()
+
+
+async def test_a_right_that_the_login_lacks_fails_the_start(parcels: str, server: PostgresServer) -> None:
+    with psycopg.connect(parcels, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS reader")
+        connection.execute("CREATE ROLE reader LOGIN")
+        connection.execute("CREATE TABLE IF NOT EXISTS payslips (id int)")
+        connection.execute("GRANT SELECT ON parcels TO reader")
+    reader = server.dsn(user="reader", database="parcels")
+
+    read = "-- name: q\n-- Ask.\nSELECT id FROM {}".format
+    async with NamedQueries(read_queries(read("parcels")), reads=PostgresRunner(reader)) as opened:
+        assert len(rows(await ask(opened, "q"))) == 5
+    write = (
+        "-- name: q\n-- Ask.\n-- effect: write\n-- waiver: a test\n-- param: a int\nDELETE FROM parcels WHERE id = :a"
+    )
+    for text in (read("payslips"), write):
+        runner = PostgresRunner(reader, writable=True)
+        with pytest.raises(
+            ConfigurationError, match=r"q\): the login user=reader .* may not run it: permission denied"
+        ):
+            await NamedQueries(read_queries(text), reads=runner, writes=runner).open()
+
+
+async def test_a_time_is_the_same_moment_wherever_it_is_said(queries: NamedQueries) -> None:
+    column = "CAST('2025-06-30 12:00:00+00' AS timestamptz)"
+    if isinstance(queries._reads, SqliteRunner):
+        column = "datetime('2025-06-30T12:00:00Z')"
+    text = f"-- name: q\n-- Ask.\n-- param: at datetime\nSELECT {column} >= :at AS since"
+    async with NamedQueries(read_queries(text), reads=queries._reads) as opened:
+        answers = [
+            rows(await ask(opened, "q", at=at))[0][0]
+            for at in ("2025-06-30T12:00:00Z", "2025-06-30T14:00:00+02:00", "2025-06-30T11:00:00-02:00")
+        ]
+
+    assert [bool(answer) for answer in answers] == [True, True, False]
+
+
+async def test_a_time_whose_offset_would_be_dropped_fails_the_start(parcels: str) -> None:
+    text = "-- name: q\n-- Ask.\n-- param: at datetime\nSELECT timestamp '2025-06-30 12:00' >= {} AS since"
+    with pytest.raises(ConfigurationError, match="drop the offset from UTC; write :at::timestamptz"):
+        await NamedQueries(read_queries(text.format(":at")), reads=PostgresRunner(parcels)).open()
+    runner = PostgresRunner(parcels, time_zone="Europe/Bucharest")
+    async with NamedQueries(read_queries(text.format(":at::timestamptz")), reads=runner) as opened:
+        assert rows(await ask(opened, "q", at="2025-06-30T09:00:00Z")) == [[True]]
+        assert rows(await ask(opened, "q", at="2025-06-30T09:00:01Z")) == [[False]]
+
+
+async def test_a_number_may_be_larger_than_any_of_sqlite(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    text = "-- name: q\n-- Ask.\n-- param: most number\nSELECT count(*) AS n FROM parcels WHERE weight < :most"
+    async with make_queries("sqlite", request, tmp_path, text) as opened:
+        assert rows(await ask(opened, "q", most=10**30)) == [[5]]
+
+
+async def test_what_is_left_out_is_said_to_whoever_only_fills_in_arguments(queries: NamedQueries) -> None:
+    text = "-- name: q\n-- Ask.\n-- rows: 2\nSELECT id, customer FROM parcels"
+    async with NamedQueries(read_queries(text), reads=queries._reads) as opened:
+        answer = await ask(opened, "q")
+
+    assert isinstance(answer, Rows)
+    assert answer.advice == "the first 2 rows are shown: ask for less by the arguments"
+
+
 async def test_columns_that_could_not_be_told_apart_fail_the_start(parcels: str) -> None:
+    nothing = "-- name: q\n-- Ask.\n-- effect: write\n-- waiver: a test\n-- returns: one\nDELETE FROM parcels"
+    runner = PostgresRunner(parcels, writable=True)
+    with pytest.raises(ConfigurationError, match="names no column of it; leave `returns` away"):
+        await NamedQueries(read_queries(nothing), reads=runner, writes=runner).open()
     for words, mend in (("returns: one", "names of their own"), ("redact: iban", "'iban'")):
         text = f"-- name: q\n-- Ask.\n-- {words}\nSELECT 1 AS id, 2 AS id"
         made = NamedQueries(read_queries(text), reads=PostgresRunner(parcels))

@@ -4,7 +4,9 @@ from typing import Final
 import pytest
 
 from placet.database.placeholders import Placeholder, number_values, placeholders
-from placet.database.query_file import Statement, load_queries, read_queries
+from placet.database.plan import load_plan
+from placet.database.query_file import load_queries, read_queries
+from placet.database.statement import Statement
 from placet.errors import ConfigurationError
 from placet.values.tool import Effect
 
@@ -117,6 +119,34 @@ def read_one(header: str, sql: str = "SELECT 1") -> Statement:
         ("", "DELETE FROM orders", "state its effect"),
         ("", "EXPLAIN SELECT 1", "state its effect"),
         ("", "", "no statement"),
+        ("-- Roles: admin", "SELECT 1", "write '-- roles: …'"),
+        ("-- redact : iban", "SELECT 1", "write '-- redact: …'"),
+        ("--- limit: 3/minute", "SELECT 1", "write '-- limit: …'"),
+        ("", "SELECT 1\n-- Roles : admin", "'roles' stands below the statement"),
+        ("-- roles:", "SELECT 1", "'roles' stands here and says nothing"),
+        ("-- note: of last year", "SELECT 1", "a line of the description begins with no word and a colon"),
+        ("-- progress: looking", "SELECT 1", "written as '-- progress.en: …'"),
+        ("-- roles.en: admin", "SELECT 1", "written as '-- roles: …'"),
+        ("-- answer.en: a\n-- answer.en: b", "SELECT 1", "'answer.en' stands here twice"),
+        ("-- bind: a principal.id text?", "SELECT :a", "without a value the query is refused"),
+        ("-- bind: a principal.attributes.tenant int = 1", "SELECT :a", "without a value the query is refused"),
+        ("-- bind: a", "SELECT :a", "write 'tenant principal"),
+        ("-- param: order int", "SELECT :oder", "is 'order' meant"),
+        ("-- param: a int", "SELECT x[1:n], :a", "a colon that is no value has a blank behind it"),
+        ("-- param: a int", "SELECT {a}", "is :a meant"),
+        ("-- variant: s: a = id", "SELECT :s", "is {s} meant"),
+        ("-- param: a int", "SELECT ':a'", "outside of texts and comments"),
+        ("-- variant: s: a = id -- newest", "SELECT {s} AND x = 1", "swallow what stands behind it"),
+        ("-- variant: s: a = id; DELETE", "SELECT {s}", "swallow what stands behind it"),
+        ("-- variant: s: a = id\n-- variant: s: a = total", "SELECT {s}", "the choice 'a' twice"),
+        ("-- param: a text", "SELECT 1 WHERE x ~ :a", "a regular expression would read wildcards in :a"),
+        ("-- param: a text", "SELECT 1 WHERE x !~* ('^' || :a)", "a regular expression"),
+        ("-- param: a text", "SELECT 1 WHERE x SIMILAR TO :a", "a regular expression"),
+        ("-- param: a text", "SELECT 1 WHERE regexp_like(f(x, y), lower(:a))", "a regular expression"),
+        ("-- param: a contains", "SELECT 1 WHERE x ~ :a", "a regular expression"),
+        ("", "SELECT\u00a01", "NO-BREAK SPACE .* write a plain one"),
+        ("", "SELECT \u2018a\u2019", "QUOTATION MARK"),
+        ("", "SELECT a\u200b FROM x", "ZERO WIDTH SPACE"),
         ("-- variant: a: " + "\n-- variant: a: ".join(f"v{n} = x{n}" for n in range(70)), "SELECT {a}", "at most 64"),
     ],
 )  # fmt: skip
@@ -124,6 +154,37 @@ def test_what_could_not_work_as_it_reads_is_refused(header: str, sql: str, word:
     with pytest.raises(ConfigurationError, match=word.replace("{", r"\{").replace("}", r"\}")) as refused:
         read_one(header, sql)
     assert str(refused.value).startswith("q.sql:1")
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [";", " ;\n;", "; -- all of them", ";\n\n-- ── customers ──\n", ";\n/* the rest: */\n", "\n-- of last year\n;"],
+)
+def test_a_statement_ends_with_its_semicolon_whatever_is_remarked_behind_it(tail: str) -> None:
+    first, second = read_queries(f"-- name: q\n-- Ask.\nSELECT ';'{tail}\n-- name: r\n-- Ask.\nSELECT 2", "q.sql")
+
+    assert (first.sql, second.sql) == ("SELECT ';'", "SELECT 2")
+
+
+@pytest.mark.parametrize(
+    ("header", "sql"),
+    [
+        ("-- param: a text /[a-z]+/", "SELECT 1 WHERE x ~ ('^' || :a)"),
+        ("-- param: a text", "SELECT 1 WHERE x = regexp_replace(:a, '[^0-9]', '')"),
+        ("-- param: a text", "SELECT 1 WHERE x ~ '^a' AND y = :a"),
+        ("-- param: a text", "SELECT 1 WHERE x <@ :a OR x ~<~ :a"),
+        ("-- param: a int", "SELECT ~ :a"),
+        ("-- Mind: prices are in lei.", "SELECT '\u2013\u00a0', \"\u2019\" -- \u201ca\u201d"),
+    ],
+)
+def test_what_looks_like_a_mistake_and_is_none_is_read(header: str, sql: str) -> None:
+    assert read_one(header, sql).sql.startswith("SELECT")
+
+
+def test_what_is_said_above_the_first_name_is_said_of_no_query() -> None:
+    for line in ("-- roles: admin", "-- Name: q", "--redact : iban"):
+        with pytest.raises(ConfigurationError, match=r"q\.sql:2: .* stands above no query"):
+            read_queries(f"-- All of them.\n{line}\n-- name: q\n-- Ask.\nSELECT 1", "q.sql")
 
 
 def test_a_query_needs_a_name_that_is_its_own_and_a_description() -> None:
@@ -139,7 +200,7 @@ def test_a_query_needs_a_name_that_is_its_own_and_a_description() -> None:
         read_queries("-- Ask.\nSELECT 1;\n-- name: q\n-- Ask.\nSELECT 1")
 
 
-@pytest.mark.parametrize("character", ["\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"])
+@pytest.mark.parametrize("character", ["\0", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"])
 def test_no_character_ends_a_comment_where_nobody_sees_it(character: str) -> None:
     assert len(read_queries("-- name: q\r\n-- Ask.\r\nSELECT 1")) == 1
     with pytest.raises(ConfigurationError, match=r"q\.sql:3: the character U\+"):
@@ -181,3 +242,16 @@ def test_a_directory_is_all_its_files_in_order(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigurationError, match=r"no \.sql file"):
         load_queries(tmp_path / "empty")
+
+
+def test_a_file_is_utf_8_with_a_byte_order_mark_or_without(tmp_path: Path) -> None:
+    file = tmp_path / "q.sql"
+    text = "-- name: q\n-- Ask.\nSELECT 'ș'"
+    file.write_bytes(text.encode("utf-8-sig"))
+    assert load_queries(file)[0].sql == "SELECT 'ș'"
+
+    file.write_bytes(text.encode("iso8859-16"))
+    with pytest.raises(ConfigurationError, match=r"q\.sql' is no UTF-8: byte 0xba in line 3; save it as UTF-8"):
+        load_queries(file)
+    with pytest.raises(ConfigurationError, match=r"the plan .*q\.sql' is no UTF-8: .* line 3"):
+        load_plan(file)

@@ -179,6 +179,34 @@ async def test_a_named_query_answers_for_the_one_who_asks(agent: Agent) -> None:
     assert [row[0] for row in listed["rows"]] == [8, 105, 202, 299]
 
 
+async def test_one_row_is_that_row_or_none(shop: Path) -> None:
+    words = "-- name: q\n-- Ask.\n-- roles: customer\n-- returns: one\n-- param: most int\n{}".format
+    statements = read_queries(words("SELECT id FROM orders WHERE id <= :most"))
+    queries = NamedQueries(statements, reads=SqliteRunner(shop))
+    await queries.open()
+    definition = AgentDefinition(name="shop", prompt="You help.")
+    async with Agent(definition, tools=query_tools(queries), model=ScriptedModel(), store="memory:") as agent:
+        none, one, several = [told(await agent.call("q", {"most": most}, principal=CUSTOMER)) for most in (0, 1, 2)]
+    await queries.close()
+
+    assert (none["code"], one, several["code"], several["fix"]) == ("not_found", {"id": 1}, "several", "narrow")
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("-- answer.en: {nothing}", "names 'nothing'"),
+        ("-- progress.en: looking for {nothing}", "names 'nothing'"),
+        ("-- limit: 3 of price/day", "price"),
+    ],
+)
+async def test_what_can_be_no_tool_is_said_with_file_and_line(shop: Path, words: str, problem: str) -> None:
+    statements = read_queries(f"\n-- name: q\n-- Ask.\n-- roles: customer\n{words}\nSELECT 1 AS one", "shop.sql")
+    async with NamedQueries(statements, reads=SqliteRunner(shop)) as queries:
+        with pytest.raises(ConfigurationError, match=rf"^shop\.sql:2 \(q\): .*{problem}"):
+            query_tools(queries)
+
+
 async def test_what_the_runtime_binds_is_refused_as_an_argument(agent: Agent) -> None:
     result = await agent.call("get_order", {"order_id": 9, "customer": 8}, principal=CUSTOMER)
 

@@ -38,6 +38,7 @@ def test_a_schema_that_refers_to_itself_ends_in_an_open_name() -> None:
 
 def test_an_open_object_leaves_its_names_open() -> None:
     assert names_in_schema({"type": "object"}) == {"*"}
+    assert names_in_schema({"type": "object", "properties": {}, "additionalProperties": False}) == frozenset()
 
 
 def test_free_text_and_references_that_lead_nowhere_give_no_names() -> None:

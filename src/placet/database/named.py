@@ -1,7 +1,7 @@
 """Named queries: discrete questions, described by their database before the first one is asked."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final, Self
 
@@ -9,14 +9,19 @@ from placet.database.answer import Fix, SqlAnswer, SqlRefusal
 from placet.database.caps import Caps
 from placet.database.parameters import Parameter
 from placet.database.placeholders import fill_variants, placeholders
-from placet.database.query_file import Bind, Statement
 from placet.database.runner import QueryRunner, Ready
+from placet.database.statement import Bind, Statement
 from placet.errors import ConfigurationError
 from placet.values.json import Json, JsonObject
 from placet.values.principal import Principal
 from placet.values.tool import Effect
 
 _ATTRIBUTES: Final = "principal.attributes."
+_ADVICE: Final = {
+    "aggregate, or filter; a larger LIMIT shows no more": "ask for less by the arguments",
+    ": select a part of them": "",
+}
+"""What `placet.database.shaping` says to whoever writes a statement, and what instead to whoever only fills it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +104,14 @@ class NamedQuery:
                 return value
             values[bind.parameter.name] = value
         chosen = tuple(str(values.pop(name)) for name in self.statement.variants)
-        return await self._runner.run(self._ready[chosen], values, rows=self._rows)
+        return _advise(await self._runner.run(self._ready[chosen], values, rows=self._rows))
 
     @property
     def _rows(self) -> int | None:
-        return 1 if self.statement.returns_one else self.statement.rows
+        """How many are shown: where one is read, a second one too, for it is not that one then."""
+        if not self.statement.returns_one:
+            return self.statement.rows
+        return 2 if self.statement.effect is Effect.READ else 1
 
 
 class NamedQueries:
@@ -195,12 +203,26 @@ class NamedQueries:
         return NamedQuery(statement, runner, ready)
 
 
+def _advise(answer: SqlAnswer) -> SqlAnswer:
+    """Return an answer whose advice speaks of arguments: whoever asks has not written the statement."""
+    if isinstance(answer, SqlRefusal) or answer.advice is None:
+        return answer
+    said = answer.advice
+    for advice, instead in _ADVICE.items():
+        said = said.replace(advice, instead)
+    return replace(answer, advice=said)
+
+
 def _check_columns(statement: Statement, ready: Mapping[tuple[str, ...], Ready]) -> None:
     shapes = {tuple(name for name, _, _ in one.columns) for one in ready.values()}
     if len(shapes) > 1:
         raise ConfigurationError(f"{statement.where}: its variants give different columns")
     names = next(iter(shapes))
-    if statement.returns_one and (not names or len(set(names)) != len(names)):
+    if statement.returns_one and not names:
+        raise ConfigurationError(
+            f"{statement.where}: it returns one row, and its database names no column of it; leave `returns` away"
+        )
+    if statement.returns_one and len(set(names)) != len(names):
         raise ConfigurationError(f"{statement.where}: it returns one row, so its columns need names of their own")
     if statement.returns_one and (odd := [name for name in names if not name.isidentifier() or name.startswith("_")]):
         raise ConfigurationError(f"{statement.where}: {odd[0]!r} is no name of a field; write AS and a plain word")

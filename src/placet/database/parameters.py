@@ -18,7 +18,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from math import isfinite
 from typing import Final
 from uuid import UUID
 
@@ -28,6 +28,14 @@ from placet.values.json import Json, JsonObject
 KINDS: Final = ("int", "number", "text", "bool", "date", "datetime", "uuid", "enum", "prefix", "contains")
 MATCHING: Final = frozenset({"prefix", "contains"})
 _TEXTS: Final = frozenset({"text", "prefix", "contains"})
+
+_CALLED_ELSEWHERE: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("integer", "bigint", "smallint", "serial", "long"), "int"),
+    **dict.fromkeys(("decimal", "numeric", "float", "real", "double", "money"), "number"),
+    **dict.fromkeys(("string", "str", "varchar", "char", "json"), "text"),
+    **dict.fromkeys(("boolean", "bit"), "bool"),
+    **dict.fromkeys(("timestamp", "timestamptz", "time"), "datetime"),
+}
 
 LARGEST_INT: Final = 2**63 - 1
 LONGEST_TEXT: Final = 200
@@ -39,6 +47,12 @@ _ENUM: Final = re.compile(r"\s*\(([^)]*)\)")
 _PART: Final = re.compile(
     r"\s*(?:(?P<low>-?\d+(?:\.\d+)?)\.\.(?P<high>-?\d+(?:\.\d+)?)|>=\s*(?P<least>-?\d+(?:\.\d+)?)"
     r"|<=\s*(?P<most>-?\d+(?:\.\d+)?)|/(?P<pattern>(?:[^/\\]|\\.)*)/|=\s*(?P<default>.+))"
+)
+_QUOTED: Final = re.compile(r"(['\"]).*\1", re.DOTALL)
+_SAME: Final = {"low": "least", "high": "most"}
+_HOW: Final = (
+    "'?' stands behind the type, then bounds as 1..90, >= 1 or <= 90, a pattern as /[A-Z]+/, a default as = 30, "
+    "each once, and what it is behind ' -- '"
 )
 
 
@@ -120,8 +134,9 @@ def parse_parameter(text: str, where: str) -> Parameter:
     declaration, _, description = text.partition(" -- ")
     found = _NAME.match(declaration)
     if not found or found[2] not in KINDS:
-        kinds = ", ".join(KINDS)
-        raise ConfigurationError(f"{where}: {text!r} declares no parameter; write a name and a type, one of {kinds}")
+        raise ConfigurationError(
+            f"{where}: {text!r} declares no parameter; write a name and a type, one of {', '.join(KINDS)}{_guess(text)}"
+        )
     name, kind = found[1], found[2]
     rest = declaration[found.end() :]
     choices: tuple[str, ...] = ()
@@ -132,19 +147,32 @@ def parse_parameter(text: str, where: str) -> Parameter:
             raise ConfigurationError(
                 f"{where}: the enum {name!r} lists its choices once each, as 'enum(paid, shipped)'"
             )
+        if odd := [choice for choice in choices if _QUOTED.fullmatch(choice) or "|" in choice]:
+            raise ConfigurationError(
+                f"{where}: the enum {name!r} has the choice {odd[0]!r}; write choices without quotes, with commas"
+            )
         rest = rest[listed.end() :] if listed else rest
     is_optional = rest.lstrip().startswith("?")
     parts = _read_parts(rest.lstrip().removeprefix("?"), where, text)
     return _make(name, kind, description.strip(), choices, is_optional, parts, where)
 
 
+def _guess(text: str) -> str:
+    """Return which type may be meant, as the end of a sentence."""
+    words = re.findall(r"[a-z]+", text.lower())
+    kind = next((_CALLED_ELSEWHERE[word] for word in words[1:] if word in _CALLED_ELSEWHERE), None)
+    return f"; is {kind!r} meant?" if kind else ""
+
+
 def _read_parts(rest: str, where: str, text: str) -> dict[str, str]:
     parts: dict[str, str] = {}
     while rest.strip():
         found = _PART.match(rest)
-        if not found:
-            raise ConfigurationError(f"{where}: {rest.strip()!r} says nothing of a parameter in {text!r}")
-        parts |= {name: value for name, value in found.groupdict().items() if value is not None}
+        groups = found.groupdict().items() if found else ()
+        said = {_SAME.get(name, name): value for name, value in groups if value is not None}
+        if not found or said.keys() & parts.keys():
+            raise ConfigurationError(f"{where}: {rest.strip()!r} says nothing of a parameter in {text!r}; {_HOW}")
+        parts |= said
         rest = rest[found.end() :]
     return parts
 
@@ -173,6 +201,11 @@ def _make(
     if "default" not in parts:
         return parameter
     stated = parts["default"].strip()
+    if kind not in ("int", "number", "bool") and (_QUOTED.fullmatch(stated) or stated.lower() == "null"):
+        raise ConfigurationError(
+            f"{where}: the default of {name!r} is written without quotes, and none at all where it may be null: "
+            f"'{name} {kind}?'; not {stated!r}"
+        )
     default: Json = stated if kind not in ("int", "number", "bool") else _json(stated)
     try:
         parameter.accept(default)
@@ -182,16 +215,20 @@ def _make(
 
 
 def _bounds(kind: str, parts: Mapping[str, str], what: str) -> tuple[float | None, float | None]:
-    low = parts.get("low", parts.get("least"))
-    high = parts.get("high", parts.get("most"))
-    if (low or high) and kind not in ("int", "number", *_TEXTS):
+    least, most = parts.get("least"), parts.get("most")
+    if (least or most) and kind not in ("int", "number", *_TEXTS):
         raise ConfigurationError(f"{what} is a {kind}, which has no bounds")
     if "pattern" in parts and kind != "text":
         raise ConfigurationError(f"{what} is a {kind}; a pattern is for a text")
-    minimum, maximum = (None if bound is None else float(bound) for bound in (low, high))
+    if kind != "number" and "." in f"{least}{most}":
+        raise ConfigurationError(f"{what} is of type {kind}, whose bounds are whole numbers")
+    read = float if kind == "number" else int
+    minimum, maximum = (None if bound is None else read(bound) for bound in (least, most))
     if kind in _TEXTS:
-        minimum = minimum or (SHORTEST_MATCH if kind in MATCHING else 0)
-        maximum = maximum or LONGEST_TEXT
+        minimum = minimum if minimum is not None else SHORTEST_MATCH if kind in MATCHING else 0
+        maximum = maximum if maximum is not None else max(LONGEST_TEXT, minimum)
+        if minimum < 0:
+            raise ConfigurationError(f"{what} is of type {kind}, whose bounds are lengths; none is below 0")
         if kind in MATCHING and minimum < SHORTEST_MATCH:
             raise ConfigurationError(f"{what} needs at least {SHORTEST_MATCH} letters, or it matches nearly everything")
     if kind == "int":
@@ -236,9 +273,7 @@ def _schema_of_kind(parameter: Parameter) -> JsonObject:
 
 
 def _whole(bound: float | None) -> int:
-    if bound is not None and abs(bound) >= LARGEST_INT:  # floats have no digits for it
-        return LARGEST_INT if bound > 0 else -LARGEST_INT - 1
-    return int(bound or 0)
+    return max(-LARGEST_INT - 1, min(LARGEST_INT, int(bound or 0)))
 
 
 def _accept_int(parameter: Parameter, value: Json) -> Json:
@@ -253,10 +288,10 @@ def _accept_number(parameter: Parameter, value: Json) -> Json:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{parameter.name} must be a number")  # noqa: TRY004 - one kind of error for all
     try:
-        number = Decimal(str(value))
-    except InvalidOperation:
-        raise ValueError(f"{parameter.name} must be a number") from None
-    if not number.is_finite():
+        is_finite = isfinite(value)
+    except OverflowError:  # a whole number that no database takes
+        is_finite = False
+    if not is_finite:
         raise ValueError(f"{parameter.name} must be a finite number")
     if (parameter.minimum is not None and value < parameter.minimum) or (
         parameter.maximum is not None and value > parameter.maximum

@@ -1,6 +1,7 @@
 """Placeholders of a statement: `:name` for a value, `{name}` for one of several variants."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -21,6 +22,11 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _MATCHERS: Final = frozenset({"like", "ilike", "glob"})
+_EXPRESSIONS: Final = frozenset({"similar", "regexp"})
+"""What is followed by a pattern that is more than a LIKE's, as `~` and the second argument of `regexp_like` are."""
+_OPERATOR: Final = frozenset("+-*/<>=~!@#%^&|`?")
+_MISTAKEN: Final = frozenset({"Zs", "Cf", "Pd", "Pi", "Pf"})
+"""Kinds of characters that a text editor writes in place of a blank, a minus and a quote, or that nobody sees."""
 _OPENING: Final = frozenset({"(", "[", "case"})
 _CLOSING: Final = frozenset({")", "]", "end"})
 _ENDING: Final = frozenset(
@@ -42,12 +48,14 @@ class Placeholder:
         is_variant: Whether it is one of several texts, and no value.
         is_matched: Whether a LIKE is looking at it.
         escape: The constant after ESCAPE, or None.
+        is_expression: Whether it stands in a regular expression, or in the pattern of SIMILAR TO.
     """
 
     name: str
     is_variant: bool
     is_matched: bool = False
     escape: str | None = None
+    is_expression: bool = False
 
     @property
     def is_escaped(self) -> bool:
@@ -69,17 +77,19 @@ def placeholders(sql: str, where: str) -> tuple[Placeholder, ...]:
 
     Raises:
         ConfigurationError: A string, a quoted name or a comment has no end, a comment stands in
-            another, or a value is written as `$1`.
+            another, a value is written as `$1`, or a character is mistaken for a plain one.
     """
     _check_ends(sql, where)
     matches = [match for match in _TOKEN.finditer(sql) if match.lastgroup != "blank"]
     patterns = _patterns(matches)
+    expressions = _expressions(matches)
     return tuple(
         Placeholder(
             name=match["variant"] or match["value"],
             is_variant=bool(match["variant"]),
             is_matched=index in patterns,
             escape=patterns.get(index),
+            is_expression=index in expressions,
         )
         for index, match in enumerate(matches)
         if match["variant"] or match["value"]
@@ -97,6 +107,35 @@ def _check_ends(sql: str, where: str) -> None:
             raise ConfigurationError(f"{where}: a comment stands in a comment, from {rest!r}")
         if match.lastgroup == "sign" and match[0] == "$":
             raise ConfigurationError(f"{where}: a value is written as :name, not as {rest[:2]!r}")
+        if odd := _mistaken(match):
+            raise ConfigurationError(
+                f"{where}: {unicodedata.name(odd, 'a character')} (U+{ord(odd):04X}) stands outside of texts and "
+                f"comments, near {rest!r}; write a plain one"
+            )
+
+
+def _mistaken(match: re.Match[str]) -> str | None:
+    """Return a character of a token that only looks like a blank, a minus or a quote, or like nothing."""
+    if match.lastgroup in ("string", "quoted") or match[0].isascii() or match[0].startswith(("--", "/*")):
+        return None
+    return next((letter for letter in match[0] if unicodedata.category(letter) in _MISTAKEN and letter != " "), None)
+
+
+def without_end(sql: str) -> str:
+    """Return a statement without the semicolon that ends it, and the comments behind it."""
+    tokens = (match for match in _TOKEN.finditer(sql) if match.lastgroup != "blank" and match[0] != ";")
+    return sql[: max((match.end() for match in tokens), default=0)]
+
+
+def has_comment(sql: str) -> bool:
+    """Return whether a comment stands in a text."""
+    return any(match.lastgroup == "blank" and not match[0].isspace() for match in _TOKEN.finditer(sql))
+
+
+def written_otherwise(sql: str) -> str | None:
+    """Return what SQLite takes for a value though it is not written as `:name`, or None: `?`, `?1`, `@name`."""
+    found = (match.start() for match in _TOKEN.finditer(sql) if match.lastgroup == "sign" and match[0] in "?@")
+    return next((re.findall(r"[?@]\w*", sql[start:])[0] for start in found), None)
 
 
 def fill_variants(sql: str, chosen: Mapping[str, str]) -> str:
@@ -143,6 +182,30 @@ def _patterns(matches: Sequence[re.Match[str]]) -> dict[int, str | None]:
             escape = after[1] if after[:1] == ["escape"] and len(after) > 1 else None
             found.update(dict.fromkeys(range(index + 1, end), escape))
     return found
+
+
+def _expressions(matches: Sequence[re.Match[str]]) -> frozenset[int]:
+    """Return the tokens that stand in a regular expression: behind `~`, SIMILAR TO, or second in `regexp_like(…)`."""
+    found: set[int] = set()
+    for index, match in enumerate(matches):
+        start = None
+        if (match.lastgroup == "word" and match[0].lower() in _EXPRESSIONS) or _is_tilde(matches, index):
+            start = index + 1
+        elif match.lastgroup == "word" and match[0].lower().startswith("regexp_") and match.end() < len(match.string):
+            start = _end_of_pattern(matches, index + 2) + 1  # behind the first argument, and its comma
+        if start is not None:
+            found.update(range(start, _end_of_pattern(matches, start)))
+    return frozenset(found)
+
+
+def _is_tilde(matches: Sequence[re.Match[str]], index: int) -> bool:
+    """Return whether a token is the `~` of `~`, `~*`, `!~` or `!~*`, and of no other operator."""
+    match = matches[index]
+    if match.lastgroup != "sign" or match[0] != "~":
+        return False
+    text, before, after = match.string, match.start() - 1, match.end()
+    around = (text[before] if before >= 0 else ""), text[after : after + 1]
+    return around[0] not in _OPERATOR - {"!"} and around[1] not in _OPERATOR - {"*"}
 
 
 def _end_of_pattern(matches: Sequence[re.Match[str]], start: int) -> int:

@@ -30,6 +30,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from placet.database.caps import Caps
 from placet.database.relation import Relation
+from placet.database.text_file import read_text
 from placet.errors import ConfigurationError
 from placet.values.yaml import read_yaml
 
@@ -130,10 +131,6 @@ def load_plan(path: Path | str) -> SandboxPlan:
     """Return the plan in a YAML file.
 
     Raises:
-        ConfigurationError: There is no such file, or it states something unknown.
+        ConfigurationError: There is no such file, it is no UTF-8, or it states something unknown.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigurationError(f"the plan {str(path)!r} cannot be read: {error.strerror}") from error
-    return read_plan(text, f"the plan {str(path)!r}")
+    return read_plan(read_text(Path(path), "the plan"), f"the plan {str(path)!r}")

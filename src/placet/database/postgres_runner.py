@@ -1,22 +1,23 @@
 """Runs named queries on PostgreSQL: the extra `postgres`."""
 
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from psycopg.postgres import types
 from psycopg.pq.abc import PGresult
 
-from placet.database.answer import Column, Fix, Rows, SqlAnswer, SqlRefusal
+from placet.database.answer import Column, Fix, Rows, SqlAnswer, SqlRefusal, excerpt
 from placet.database.caps import Caps
 from placet.database.placeholders import is_select, number_values
-from placet.database.postgres_pool import PostgresPool, connect
+from placet.database.postgres_pool import PostgresPool, connect, describe_dsn
 from placet.database.postgres_query import Settings
 from placet.database.postgres_values import decode, schema_of, type_name
 from placet.database.runner import Ready
 from placet.database.shaping import Shaper
-from placet.database.sqlstate import explain_statement
+from placet.database.sqlstate import ServerFault, explain_statement
 from placet.database.wire import Message, ServerError, Wire, describe, described, parse, statement
 from placet.database.wire import rows as rows_of
 from placet.errors import ConfigurationError
@@ -28,7 +29,7 @@ _TAKEN: Final = {
     "number": frozenset({"numeric", "float4", "float8", "money"}),
     "bool": frozenset({"bool"}),
     "date": frozenset({"date", "timestamp", "timestamptz"}),
-    "datetime": frozenset({"timestamp", "timestamptz"}),
+    "datetime": frozenset({"timestamptz"}),
     "uuid": frozenset({"uuid", *_TEXTS}),
     "text": frozenset({*_TEXTS, "json", "jsonb", "interval", "inet"}),
     "enum": _TEXTS,
@@ -38,7 +39,15 @@ _TAKEN: Final = {
 """By kind of parameter, the built-in types that a statement may take it as. A type that is not
 built in, such as an enum of the database, takes a text of any kind."""
 
+_TYPES: Final = {
+    "int": "bigint", "number": "numeric", "bool": "boolean", "date": "date", "datetime": "timestamptz", "uuid": "uuid",
+}  # fmt: skip
+"""How the type of a value is written, by kind of parameter; else it is a text, or an enum of the database."""
+
 _COMMIT: Final = statement(b"COMMIT")
+_NO_RIGHT: Final = "42501"
+_UNTYPED: Final = frozenset({"42P18", "42P08"})
+_NUMBERED: Final = re.compile(r"\$(\d+)")
 
 
 class PostgresRunner:
@@ -85,23 +94,59 @@ class PostgresRunner:
         """
         if writes and not self._writable:
             raise ConfigurationError(f"{where}: it writes, and the connection is one that reads")
-        text, names = number_values(sql)
+        bare, names = number_values(sql)
+        text = bare
         if is_select(sql) and not writes:
-            text = f"SELECT * FROM (\n{text}\n) AS _q LIMIT {(rows or self.caps.rows) + 1}"  # noqa: S608 - the developer's
+            text = f"SELECT * FROM (\n{bare}\n) AS _q LIMIT {(rows or self.caps.rows) + 1}"  # noqa: S608 - the developer's
         connection = await connect(self._dsn)
         wire = Wire(connection)
         try:
             *_, result = await wire.send(*self._reading, parse(text.encode()), describe)
             shape = described(result)
+            for name, oid in zip(names, shape.parameters, strict=True):
+                _check_type(name, kinds[name], oid, where)
+            await self._plan(wire, text, len(names), where, writes=writes)
             labels = await _labels(wire, dict(zip(names, shape.parameters, strict=True)))
         except ServerError as error:
-            raise ConfigurationError(f"{where}: PostgreSQL does not understand it: {error.fault.message}") from error
+            fault = await self._misunderstood(wire, bare) or replace(error.fault, position=None)
+            why = _explain(fault, bare, names, kinds)
+            raise ConfigurationError(f"{where}: PostgreSQL does not understand it: {why}") from error
         finally:
             await connection.close()
-        for name, oid in zip(names, shape.parameters, strict=True):
-            _check_type(name, kinds[name], oid, where)
         columns = tuple((name, type_name(oid), schema_of(oid)) for name, oid in shape.columns)
         return Ready(text, names, columns, writes, tuple(oid for _, oid in shape.columns), labels)
+
+    async def _misunderstood(self, wire: Wire, text: str) -> ServerFault | None:
+        """Return what PostgreSQL says of a statement alone, without the words that cut its answer."""
+        try:
+            await wire.send(statement(b"ROLLBACK"))
+            await wire.send(*self._reading, parse(text.encode()))
+        except ServerError as error:
+            return error.fault
+        return None
+
+    async def _plan(self, wire: Wire, text: str, values: int, where: str, *, writes: bool) -> None:
+        """Have a statement planned, for what is looked at no earlier: rights, and locks that a reader may not take.
+
+        Raises:
+            ConfigurationError: The login lacks a right, or the statement locks rows and reads.
+        """
+        try:
+            (result,) = await wire.send(statement(f"EXPLAIN {text}".encode(), [None] * values))
+        except ServerError as error:
+            if error.fault.sqlstate != _NO_RIGHT:
+                await wire.send(
+                    statement(b"ROLLBACK")
+                )  # it speaks of the values, and there are none yet; or of EXPLAIN
+                return
+            raise ConfigurationError(
+                f"{where}: the login {describe_dsn(self._dsn)} may not run it: {error.fault.message}; grant it, or use "
+                "another login"
+            ) from error
+        if not writes and any(b"LockRows" in (line or b"") for (line,) in rows_of(result)):
+            raise ConfigurationError(
+                f"{where}: it locks rows, and what reads may not; leave FOR UPDATE and FOR SHARE away"
+            )
 
     async def run(self, ready: Ready, values: dict[str, Json], *, rows: int | None = None) -> SqlAnswer:
         """Return what the statement answers, on time."""
@@ -173,8 +218,31 @@ async def _labels(wire: Wire, oids: Mapping[str, int]) -> dict[str, frozenset[st
     return {name: frozenset(found[oid]) for name, oid in own.items() if oid in found}
 
 
+def _explain(fault: ServerFault, text: str, names: Sequence[str], kinds: Mapping[str, str]) -> str:
+    """Return what PostgreSQL says of a developer's statement, in the developer's own words."""
+    said = [fault.message]
+    if fault.position is not None:
+        said.append(f", at {excerpt(text, fault.position - 1)!r}")
+    if fault.sqlstate in _UNTYPED and (number := _NUMBERED.search(fault.message)):
+        kind = kinds[names[int(number[1]) - 1]]
+        said.append(f"; write its type where it first stands, {number[0]}::{_TYPES.get(kind, 'text')}")
+    elif fault.hint:
+        said.append(f"; {fault.hint}")
+
+    def name(number: re.Match[str]) -> str:
+        index = int(number[1]) - 1
+        return f":{names[index]}" if 0 <= index < len(names) else number[0]
+
+    return _NUMBERED.sub(name, "".join(said))
+
+
 def _check_type(name: str, kind: str, oid: int, where: str) -> None:
     info = types.get(oid)
+    if kind == "datetime" and info is not None and info.name == "timestamp":
+        raise ConfigurationError(
+            f"{where}: the parameter {name!r} is declared datetime, and the statement takes timestamp, which would "
+            f"drop the offset from UTC; write :{name}::timestamptz where it first stands"
+        )
     if info is not None and (info.array_oid == oid or info.name not in _TAKEN[kind]):
         taken = type_name(oid)
         raise ConfigurationError(f"{where}: the parameter {name!r} is declared {kind}, and the statement takes {taken}")

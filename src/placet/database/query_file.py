@@ -31,95 +31,35 @@ The comments without a word before a colon are the tool's description. The words
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from placet.database.parameters import MATCHING, Parameter, parse_parameter
-from placet.database.placeholders import Placeholder, has_several, is_select, placeholders
+from placet.database.parameters import Parameter, parse_parameter
+from placet.database.placeholders import has_comment, has_several, without_end
+from placet.database.query_check import check_statement
 from placet.database.relation import nearest
+from placet.database.statement import SOURCES, Bind, Statement
+from placet.database.text_file import read_text
 from placet.errors import ConfigurationError
-from placet.values.limits import parse_limit
-from placet.values.tool import TOOL_NAME, Effect
-
-SOURCES: Final = ("principal.id", "principal.attributes.…", "language", "idempotency_key", "run_id")
-"""Where a bound value may come from."""
+from placet.values.tool import Effect
 
 _WORD: Final = re.compile(r"--\s*([a-z]+)(?:\.([A-Za-z-]+))?:\s*(.*)")
 _ONCE: Final = frozenset({"effect", "returns", "rows", "roles", "authorise", "approval", "waiver", "redact"})
 _OFTEN: Final = frozenset({"param", "bind", "variant", "limit"})
 _SAID: Final = frozenset({"progress", "answer"})
 _KNOWN: Final = _ONCE | _OFTEN | _SAID
-_ODD_END: Final = re.compile("[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_MISWRITTEN: Final = re.compile(r"--[-\s*@#]*([A-Za-z]+)\s*(?:\.\s*[A-Za-z-]+\s*)?:")
+_ODD: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
+"""What ends a line for some readers, and a text for PostgreSQL (zero)."""
 _SOURCE: Final = re.compile(r"principal\.id|principal\.attributes\.[A-Za-z_]\w*|language|idempotency_key|run_id")
 _VARIANT: Final = re.compile(r"([A-Za-z_]\w*):\s*([^=]+?)\s*=\s*(.+)")
-MOST_VARIANTS: Final = 64
-"""Of one query, all its variants together: each is a statement that is described at the start."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bind:
-    """A value that the runtime binds.
-
-    Attributes:
-        parameter: Its name and type.
-        source: Where it comes from, one of `SOURCES`.
-    """
-
-    parameter: Parameter
-    source: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """One named query, as its file says.
-
-    Attributes:
-        name: Of the tool.
-        description: For the model.
-        sql: With `:name` for values and `{name}` for variants.
-        effect: What it does to the world.
-        parameters: What the model sends.
-        binds: What the runtime binds.
-        variants: By parameter, the text for each choice.
-        returns_one: Whether it gives one row, as an object.
-        rows: How many are shown, or None for the cap of the connection.
-        roles: Who may call it, or None where a policy says.
-        limits: How often.
-        authorise: Name of the function that authorises it.
-        approval: Name of the rule by which it needs a yes.
-        waiver: Why it needs neither.
-        redact: What is kept out of logs.
-        progress: What a person reads while it runs, by language.
-        answer: What a person reads afterwards, by language.
-        where: File and line, for messages.
-    """
-
-    name: str
-    description: str
-    sql: str
-    effect: Effect = Effect.READ
-    parameters: tuple[Parameter, ...] = ()
-    binds: tuple[Bind, ...] = ()
-    variants: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
-    returns_one: bool = False
-    rows: int | None = None
-    roles: frozenset[str] | None = None
-    limits: tuple[str, ...] = ()
-    authorise: str | None = None
-    approval: str | None = None
-    waiver: str | None = None
-    redact: frozenset[str] = frozenset()
-    progress: dict[str, str] = field(default_factory=dict[str, str])
-    answer: dict[str, str] = field(default_factory=dict[str, str])
-    where: str = ""
 
 
 def load_queries(path: Path | str) -> tuple[Statement, ...]:
     """Return the queries of a file, or of all `.sql` files of a directory in the order of their names.
 
     Raises:
-        ConfigurationError: There is no such file, a query is malformed, or two have one name.
+        ConfigurationError: There is no such file, it is no UTF-8, a query is malformed, or two have one name.
     """
     root = Path(path)
     files = sorted(root.glob("*.sql")) if root.is_dir() else [root]
@@ -127,10 +67,7 @@ def load_queries(path: Path | str) -> tuple[Statement, ...]:
         raise ConfigurationError(f"there is no .sql file in {str(path)!r}")
     found: list[Statement] = []
     for file in files:
-        try:
-            found.extend(read_queries(file.read_text(encoding="utf-8"), file.name))
-        except OSError as error:
-            raise ConfigurationError(f"the queries in {str(file)!r} cannot be read: {error.strerror}") from error
+        found.extend(read_queries(read_text(file, "the file of queries"), file.name))
     _check_names(found)
     return tuple(found)
 
@@ -161,13 +98,13 @@ def _check_names(found: Iterable[Statement]) -> None:
 
 
 def _plain(text: str, name: str) -> str:
-    """Return the text with line feeds alone. What only some readers take for the end of a line is refused.
+    """Return the text with line feeds alone. What only some readers take for the end of a line or a text is refused.
 
     Raises:
         ConfigurationError: A comment could end where nobody sees it, or go on.
     """
     plain = text.replace("\r\n", "\n")
-    if found := _ODD_END.search(plain):
+    if found := _ODD.search(plain):
         line = plain.count("\n", 0, found.start()) + 1
         raise ConfigurationError(
             f"{name}:{line}: the character U+{ord(found[0]):04X} may not stand in a file of queries"
@@ -179,7 +116,7 @@ def _blocks(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines of each query, and in which line it begins.
 
     Raises:
-        ConfigurationError: A statement has no name.
+        ConfigurationError: A statement has no name, or something is said of a query above its name.
     """
     start, block = 0, list[str]()
     for number, line in enumerate(text.split("\n"), 1):
@@ -192,6 +129,11 @@ def _blocks(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
             block.append(line)
         elif line.strip() and not line.strip().startswith("--"):
             raise ConfigurationError(f"{file}:{number}: a statement has no name; write '-- name: …' above it")
+        elif _said_in(line):
+            raise ConfigurationError(
+                f"{file}:{number}: {line.strip()!r} stands above no query; one begins with '-- name: …', and "
+                "what else is said of it stands below"
+            )
     if start:
         yield start, block
 
@@ -203,16 +145,24 @@ def _read(lines: list[str], line: str) -> Statement:
     while lines and (not lines[0].strip() or lines[0].strip().startswith("--")):
         header.append(lines.pop(0).strip())
     for below in lines:
-        word = _WORD.fullmatch(below.strip())
-        if word and word[1] in _KNOWN:
-            raise ConfigurationError(f"{where}: {word[1]!r} stands below the statement, where it is a comment alone")
-    sql = "\n".join(lines).strip().rstrip(";").rstrip()
+        if said := _said_in(below):
+            raise ConfigurationError(
+                f"{where}: {said!r} stands below the statement, where it is a comment alone; it belongs between the "
+                "name and the statement"
+            )
+    sql = without_end("\n".join(lines)).strip()
     words = _Words(where)
     for text in header:
         words.take(text)
     statement = words.statement(sql)
-    _check(statement)
+    check_statement(statement)
     return statement
+
+
+def _said_in(line: str) -> str | None:
+    """Return the word with which a comment says something of a query, also where it is written as none of them."""
+    found = _MISWRITTEN.match(line.strip())
+    return found[1].lower() if found and found[1].lower() in _KNOWN | {"name"} else None
 
 
 class _Words:
@@ -227,16 +177,31 @@ class _Words:
 
     def take(self, line: str) -> None:
         found = _WORD.fullmatch(line)
+        if not found and (said := _said_in(line)):
+            raise ConfigurationError(
+                f"{self._where}: {line!r} says nothing of the query; write '-- {said}: …', or begin a line of the "
+                "description otherwise"
+            )
         if not found:
             self._description.append(line.removeprefix("--").strip())
             return
         word, language, value = found[1], found[2], found[3].strip()
-        if word in _SAID and language:
-            self._said[word][language] = value
-        elif language or word not in _ONCE | _OFTEN | {"name"}:
+        if word not in _KNOWN | {"name"}:
             known = nearest(word, sorted(_KNOWN))
-            mend = f"; is {known[0]!r} meant?" if known else ""
-            raise ConfigurationError(f"{self._where}: nothing is called {word!r} above a query{mend}")
+            mend = f"is {known[0]!r} meant? A" if known else "a"
+            raise ConfigurationError(
+                f"{self._where}: nothing is called {word!r} above a query; {mend} line of the description begins "
+                "with no word and a colon"
+            )
+        if (word in _SAID) != bool(language):
+            form = f"-- {word}.en: …" if word in _SAID else f"-- {word}: …"
+            raise ConfigurationError(f"{self._where}: {line!r} is written as {form!r}")
+        if not value and word != "name":
+            raise ConfigurationError(f"{self._where}: {word!r} stands here and says nothing")
+        if word in _SAID and language in self._said[word]:
+            raise ConfigurationError(f"{self._where}: '{word}.{language}' stands here twice")
+        if word in _SAID:
+            self._said[word][language] = value
         elif word in _OFTEN:
             self._often[word].append(value)
         elif word in self._once:
@@ -283,6 +248,13 @@ class _Words:
             found = _VARIANT.fullmatch(text)
             if not found:
                 raise ConfigurationError(f"{where}: write a variant as 'sort: newest = ordered_at DESC', not {text!r}")
+            if has_comment(found[3]) or has_several(found[3]):
+                raise ConfigurationError(
+                    f"{where}: the variant {text!r} would end the statement, or swallow what stands behind it; leave "
+                    "comments and semicolons away"
+                )
+            if found[2] in variants.get(found[1], {}):
+                raise ConfigurationError(f"{where}: the variant {found[1]!r} has the choice {found[2]!r} twice")
             variants.setdefault(found[1], {})[found[2]] = found[3]
         return variants
 
@@ -300,72 +272,14 @@ def _bind(text: str, where: str) -> Bind:
     name, _, rest = text.partition(" ")
     source, _, kind = rest.strip().partition(" ")
     if not _SOURCE.fullmatch(source):
-        raise ConfigurationError(f"{where}: {source!r} is no source of a bound value; there are {', '.join(SOURCES)}")
-    return Bind(parse_parameter(f"{name} {kind.strip() or 'text'}", where), source)
-
-
-def _check(statement: Statement) -> None:
-    """Refuse what could not work, or not as it reads.
-
-    Raises:
-        ConfigurationError: Says what, and where.
-    """
-    where = statement.where
-    if not TOOL_NAME.fullmatch(statement.name):
-        raise ConfigurationError(f"{where}: {statement.name!r} is no name of a tool")
-    if not statement.description:
-        raise ConfigurationError(f"{where}: it has no description, and the model chooses by it; write it as a comment")
-    if not statement.sql:
-        raise ConfigurationError(f"{where}: it has no statement")
-    if has_several(statement.sql):
         raise ConfigurationError(
-            f"{where}: it has a semicolon inside; a query is one statement, with a name of its own"
+            f"{where}: {source!r} is no source of a bound value; write 'tenant principal.attributes.tenant int', from "
+            f"one of {', '.join(SOURCES)}"
         )
-    if statement.effect is Effect.READ and not is_select(statement.sql):
-        raise ConfigurationError(f"{where}: it begins as no SELECT; state its effect, 'write' or 'destructive'")
-    for limit in statement.limits:
-        try:
-            parse_limit(limit)
-        except ConfigurationError as error:
-            raise ConfigurationError(f"{where}: {error}") from error
-    _check_places(statement)
-
-
-def _check_places(statement: Statement) -> None:
-    where = statement.where
-    values = {
-        parameter.name: parameter for parameter in statement.parameters if parameter.name not in statement.variants
-    }
-    bound = {bind.parameter.name: bind.parameter for bind in statement.binds}
-    if both := sorted((values.keys() | statement.variants.keys()) & bound.keys()):
-        raise ConfigurationError(f"{where}: {both[0]!r} is the model's and the runtime's at once")
-    if len(values) + len(statement.variants) != len(statement.parameters) or len(bound) != len(statement.binds):
-        raise ConfigurationError(f"{where}: a parameter is declared twice")
-    texts = [statement.sql, *(text for choice in statement.variants.values() for text in choice.values())]
-    places = [place for text in texts for place in placeholders(text, where)]
-    for place in places:
-        if place.is_variant != (place.name in statement.variants) or (
-            not place.is_variant and place.name not in values | bound
-        ):
-            shown = f"{{{place.name}}}" if place.is_variant else f":{place.name}"
-            raise ConfigurationError(f"{where}: {shown} is not declared")
-        if declared := (values | bound).get(place.name):
-            _check_matching(declared, place, where)
-    if unused := sorted((values.keys() | bound.keys() | statement.variants.keys()) - {place.name for place in places}):
-        raise ConfigurationError(f"{where}: {unused[0]!r} is declared and not used")
-    count = 1
-    for choices in statement.variants.values():
-        count *= len(choices)
-    if count > MOST_VARIANTS:
-        raise ConfigurationError(f"{where}: it has {count} variants; at most {MOST_VARIANTS} are prepared")
-
-
-def _check_matching(parameter: Parameter, place: Placeholder, where: str) -> None:
-    """Refuse a value in a LIKE whose wildcards would count, and one that is escaped for none."""
-    name = parameter.name
-    if place.is_matched and parameter.kind == "text":
-        raise ConfigurationError(f"{where}: LIKE would read wildcards in :{name}; declare it as prefix or contains")
-    if parameter.kind in MATCHING and place.is_escaped_otherwise:
-        raise ConfigurationError(f"{where}: :{name} is escaped by a backslash, and ESCAPE says otherwise")
-    if parameter.kind in MATCHING and not place.is_matched:
-        raise ConfigurationError(f"{where}: :{name} is escaped for LIKE, and no LIKE looks at it; declare it as text")
+    parameter = parse_parameter(f"{name} {kind.strip() or 'text'}", where)
+    if not parameter.is_required:
+        raise ConfigurationError(
+            f"{where}: {name!r} is bound by the runtime, and without a value the query is refused; write it without "
+            "'?' and without a default"
+        )
+    return Bind(parameter, source)

@@ -20,6 +20,7 @@ class Ready:
         writes: Whether it changes something, and is committed.
         oids: PostgreSQL's types of the columns.
         labels: By name of a value that goes into an enum of the database, what the enum has.
+        kinds: By name, the kind of each value, of `placet.database.parameters.KINDS`.
     """
 
     sql: str
@@ -28,6 +29,7 @@ class Ready:
     writes: bool
     oids: tuple[int, ...] = ()
     labels: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    kinds: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class QueryRunner(Protocol):

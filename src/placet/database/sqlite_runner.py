@@ -2,13 +2,15 @@
 
 import sqlite3
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from placet.database.answer import Fix, SqlAnswer, SqlRefusal
 from placet.database.caps import Caps
-from placet.database.parameters import MATCHING
-from placet.database.placeholders import is_select, placeholders
+from placet.database.parameters import LARGEST_INT, MATCHING
+from placet.database.placeholders import is_select, placeholders, written_otherwise
 from placet.database.runner import Ready
 from placet.database.sqlite_errors import explain_statement
 from placet.database.sqlite_pool import SqlitePool, SqliteSession
@@ -21,6 +23,9 @@ _ANY: JsonObject = {"type": ["string", "number", "integer", "null"]}
 
 class SqliteRunner:
     """Runs named queries on a SQLite file.
+
+    SQLite compares times as texts, so a `datetime` is bound in UTC and in SQLite's own form, that of `datetime()`
+    and `CURRENT_TIMESTAMP`: `2025-06-30 12:00:00`. A column that holds another form is compared by `datetime(column)`.
 
     Args:
         path: The file; it must exist.
@@ -59,6 +64,8 @@ class SqliteRunner:
         for place in placeholders(sql, where):
             if kinds.get(place.name) in MATCHING and not place.is_escaped:
                 raise ConfigurationError(f"{where}: SQLite has no escape of its own: LIKE :{place.name} ESCAPE '\\'")
+        if odd := written_otherwise(sql):
+            raise ConfigurationError(f"{where}: a value is written as :name, not as {odd!r}")
         text = sql if writes or not is_select(sql) else _capped(sql, rows or self.caps.rows)
         connection = self._pool.connect()
         try:
@@ -69,10 +76,11 @@ class SqliteRunner:
                 cursor = connection.execute(f"SELECT * FROM (\n{sql}\n) LIMIT 0", nothing)  # noqa: S608 - the developer's
                 columns = tuple(column[0] for column in cursor.description)
         except sqlite3.Error as error:
-            raise ConfigurationError(f"{where}: SQLite does not understand it: {error}") from error
+            why = _misunderstood(connection, sql, nothing) or error
+            raise ConfigurationError(f"{where}: SQLite does not understand it: {why}") from error
         finally:
             connection.close()
-        return Ready(text, tuple(kinds), tuple((name, None, _ANY) for name in columns), writes)
+        return Ready(text, tuple(kinds), tuple((name, None, _ANY) for name in columns), writes, kinds=dict(kinds))
 
     async def run(self, ready: Ready, values: dict[str, Json], *, rows: int | None = None) -> SqlAnswer:
         """Return what the statement answers, on time."""
@@ -90,6 +98,25 @@ class SqliteRunner:
         return answer
 
 
+def _misunderstood(connection: sqlite3.Connection, sql: str, nothing: Mapping[str, None]) -> sqlite3.Error | None:
+    """Return what SQLite says of a statement alone, without the words that cut its answer."""
+    try:
+        connection.execute(f"EXPLAIN {sql}", nothing)
+    except sqlite3.Error as error:
+        return error
+    return None
+
+
+def _bound(value: Json, kind: str) -> Json:
+    """Return a value as SQLite compares it."""
+    if kind == "datetime" and value is not None:
+        moment = datetime.fromisoformat(str(value))
+        return (moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment).isoformat(sep=" ")
+    if isinstance(value, int) and not -LARGEST_INT - 1 <= value <= LARGEST_INT:
+        return float(value)
+    return value
+
+
 def _capped(sql: str, rows: int) -> str:
     return f"SELECT * FROM (\n{sql}\n) LIMIT {rows + 1}"  # noqa: S608 - the developer's
 
@@ -99,7 +126,8 @@ def _run(session: SqliteSession, ready: Ready, values: dict[str, Json], caps: Ca
     try:
         if ready.writes:
             connection.execute("BEGIN IMMEDIATE")
-        answer = session.fetch(ready.sql, {name: values[name] for name in ready.names}, caps)
+        bound = {name: _bound(values[name], ready.kinds.get(name, "")) for name in ready.names}
+        answer = session.fetch(ready.sql, bound, caps)
         if ready.writes:
             connection.execute("ROLLBACK" if isinstance(answer, SqlRefusal) else "COMMIT")
     except sqlite3.Error as error:

@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 from pydantic import Field, create_model
 from typing_extensions import TypedDict
 
-from placet.database.answer import Rows, SqlAnswer, SqlRefusal
+from placet.database.answer import Fix, Rows, SqlAnswer, SqlRefusal
 from placet.database.caps import Caps
 from placet.database.describe import describe_data
 from placet.database.named import Caller, NamedQueries, NamedQuery
@@ -142,7 +142,7 @@ def query_tools(
         approval: By the name that stands in a file, the rule.
 
     Raises:
-        ConfigurationError: The queries are not open, or a file names what is not given.
+        ConfigurationError: The queries are not open, a file names what is not given, or one of them can be no tool.
     """
     if not queries.queries:
         raise ConfigurationError("the named queries are not open; await their open() before their tools are made")
@@ -169,25 +169,28 @@ def _query_tool(query: NamedQuery, authorise: Mapping[str, Authorise], approval:
             return _tell_one(answer)
         return _tell(answer)
 
-    return Tool.define(
-        name=statement.name,
-        description=statement.description,
-        parameters=query.input_schema(),
-        effect=statement.effect,
-        handler=run,
-        returns=_returns(query),
-        roles=statement.roles,
-        timeout=_timeout(query.caps),
-        limit=statement.limits,
-        authorise=None if statement.authorise is None else authorise[statement.authorise],
-        approval=None if statement.approval is None else approval[statement.approval],
-        waiver=statement.waiver,
-        redact=statement.redact,
-        writable_output=True,
-        max_result_bytes=query.caps.answer_bytes + _ENVELOPE_BYTES,
-        progress=statement.progress,
-        answer=statement.answer,
-    )
+    try:
+        return Tool.define(
+            name=statement.name,
+            description=statement.description,
+            parameters=query.input_schema(),
+            effect=statement.effect,
+            handler=run,
+            returns=_returns(query),
+            roles=statement.roles,
+            timeout=_timeout(query.caps),
+            limit=statement.limits,
+            authorise=None if statement.authorise is None else authorise[statement.authorise],
+            approval=None if statement.approval is None else approval[statement.approval],
+            waiver=statement.waiver,
+            redact=statement.redact,
+            writable_output=True,
+            max_result_bytes=query.caps.answer_bytes + _ENVELOPE_BYTES,
+            progress=statement.progress,
+            answer=statement.answer,
+        )
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{statement.where}: {error}") from error
 
 
 def _tell(answer: SqlAnswer) -> Any:
@@ -198,7 +201,10 @@ def _tell(answer: SqlAnswer) -> Any:
 
 def _tell_one(answer: Rows) -> Any:
     if not answer.rows:
-        told = {"code": "not_found", "message": "there is none", "fix": "sql", "hint": "check the values"}
+        told = {"code": "not_found", "message": "there is none", "fix": Fix.SQL, "hint": "check the values"}
+        return ToolOutput(told, is_error=True)
+    if len(answer.rows) > 1:
+        told = {"code": "several", "message": "there are several", "fix": Fix.NARROW, "hint": "say more of the one"}
         return ToolOutput(told, is_error=True)
     return {column.name: value for column, value in zip(answer.columns, answer.rows[0], strict=True)}
 

@@ -31,7 +31,8 @@ def _names(schema: JsonObject, root: JsonObject, prefix: str, depth: int) -> Ite
             if isinstance(below, Mapping):
                 yield from _names(below, root, f"{prefix}{name}.", depth + 1)
     extra = schema.get("additionalProperties")
-    if isinstance(extra, Mapping) or extra is True or (schema.get("type") == "object" and not properties):
+    is_bare = schema.get("type") == "object" and not properties and extra is not False
+    if isinstance(extra, Mapping) or extra is True or is_bare:
         yield f"{prefix}*"
 
 
