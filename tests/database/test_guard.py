@@ -75,6 +75,7 @@ WITHOUT_THE_RULE: Final = {
     + " FROM (SELECT id AS x FROM orders) q"
     + ") q" * 18,
     "searches_for_short_texts": "SELECT strpos(string_agg(name, ''), string_agg(code, '')) FROM counties",
+    "matches_small_patterns": "SELECT name FROM counties WHERE name ~ '((a?){1,255}){1,255}'",
 }
 
 

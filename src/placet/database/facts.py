@@ -51,6 +51,19 @@ class NameUse:
         return ".".join(self.parts)
 
 
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A regular expression that is written out.
+
+    Attributes:
+        text: As PostgreSQL reads it.
+        position: Which character of the query, from 0.
+    """
+
+    text: str
+    position: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """All that matters of a text that could be parsed.
@@ -74,8 +87,9 @@ class Facts:
             the text can tell; a column counts as `placet.database.growth.COLUMN_SIZE`.
         largest_tree: How many nodes the query comes to, when each name for an expression is
             replaced by it; 0 when they are few in any case.
+        patterns: Every regular expression that is written out, those in JSON paths included.
         long_searches: Where one collection is looked for in another, or a text in a text that is
-            too long for it, as characters.
+            too long for it, or a regular expression that is long and not written out, as characters.
         handles_much: Whether many functions take what was collected from rows, or it is collected
             of long values.
     """
@@ -95,6 +109,7 @@ class Facts:
     values: tuple[NameUse, ...] = ()
     largest_value: int = 0
     largest_tree: int = 0
+    patterns: tuple[Pattern, ...] = ()
     long_searches: tuple[int, ...] = ()
     handles_much: bool = False
 

@@ -12,6 +12,8 @@ carried through sub-queries and `WITH`:
 - collections: what an aggregate has made of rows is as long as the data. Searching it for another
   one takes the product of their lengths, in one function that no cancellation ends; and no
   cancellation comes between the functions of one row (90 times md5 of 90 MB took 18 s).
+- patterns: a regular expression that is not written out in the query must be short
+  (`placet.database.regex`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,6 +22,9 @@ from typing import Any, Final, NamedTuple
 from google.protobuf.message import Message
 from postgast import pg_query_pb2 as pb
 from postgast.walk import unwrap_node
+
+from placet.database.matching import OPERATORS, patterns, places_of_patterns, written_out
+from placet.database.regex import LONGEST_PATTERN
 
 COLUMN_SIZE: Final = 10
 """What a column of a table counts for: its size is the data's, not the asker's."""
@@ -127,7 +132,7 @@ class Growth:
     Attributes:
         largest: Characters of its largest value.
         tree: Nodes of the whole, when each name has been replaced by what it stands for.
-        searches: Where a collection, or something too long, is looked for.
+        searches: Where a collection, or something too long, is looked for, or a pattern that is not written out.
         handled: How many functions and operators take a collection.
     """
 
@@ -265,6 +270,8 @@ class Growth:
         self.handled += name in _KEEPING and bool(left.collections or right.collections)
         if name in LIKE:
             self._search(left, right, node.location)
+        if not _are_written_out(node):
+            self._match(right, node.location)
         elif (name in CONTAINING and left.collections and right.collections) or (name in PATHS and left.collections):
             self.searches.append(node.location)
         self._builders += name == "||"
@@ -273,6 +280,8 @@ class Growth:
 
     def _of_sub_link(self, link: pb.SubLink, names: Mapping[str, _Source], source: _Source) -> _Size:
         size = _larger(self._sizes(_children(link), names, source), is_tree=True)
+        if any(part.string.sval in OPERATORS for part in link.oper_name):
+            self._match(size, link.location)
         if link.sub_link_type == pb.ARRAY_SUBLINK:
             return _collected(size)
         return size if link.sub_link_type == pb.EXPR_SUBLINK else size._replace(characters=1, collections=0)
@@ -291,6 +300,8 @@ class Growth:
     def _of_call(self, call: pb.FuncCall, names: Mapping[str, _Source], source: _Source) -> _Size:
         sizes = self._sizes((unwrap_node(argument) for argument in call.args), names, source)
         more = self._sizes((unwrap_node(item) for item in (*call.agg_order, call.agg_filter)), names, source)
+        if not _are_written_out(call):
+            self._match(_larger(sizes[place] for place in places_of_patterns(call)), call.location)
         made = self._made_by_call(call.funcname[-1].string.sval, sizes, call.location)
         return made._replace(nodes=made.nodes + sum(size.nodes for size in more))
 
@@ -330,6 +341,11 @@ class Growth:
         if not (is_short or (is_bounded and not text.collections)):
             self.searches.append(location)
 
+    def _match(self, pattern: _Size, location: int) -> None:
+        """Note a pattern that is not written out, and may become large."""
+        if pattern.collections or pattern.characters > LONGEST_PATTERN:
+            self.searches.append(location)
+
     def _sizes(self, nodes: Iterable[Message], names: Mapping[str, _Source], source: _Source) -> list[_Size]:
         return [self._size(node, names, source) for node in nodes]
 
@@ -339,6 +355,10 @@ def measure_growth(select: pb.SelectStmt) -> Growth:
     growth = Growth()
     growth.of_select(select, {}, _NOTHING)
     return growth
+
+
+def _are_written_out(node: pb.A_Expr | pb.FuncCall) -> bool:
+    return all(constant is not None for pattern in patterns(node) for constant in written_out(pattern))
 
 
 def _larger(sizes: Iterable[_Size], *, is_tree: bool = False) -> _Size:

@@ -12,7 +12,7 @@ from postgast import PgQueryError, parse, scan
 from postgast import pg_query_pb2 as pb
 from postgast.walk import unwrap_node
 
-from placet.database.facts import Argument, Facts, Measure, NameUse, Unparsable
+from placet.database.facts import Argument, Facts, Measure, NameUse, Pattern, Unparsable
 from placet.database.growth import (
     BUILDERS,
     COLLECTING,
@@ -21,6 +21,7 @@ from placet.database.growth import (
     Growth,
     measure_growth,
 )
+from placet.database.matching import OPERATORS, patterns, written_out
 from placet.database.nesting import measure
 from placet.database.policy import SYSTEM_COLUMNS
 
@@ -81,6 +82,8 @@ class _Reader:
         self._count = 0
         self._stars = 0
         self._collects = False
+        self._patterns: list[Pattern] = []
+        self._matches = False
         self._visits: dict[str, Callable[[Any, _Scope], None]] = {
             "SelectStmt": self._visit_select,
             "RangeVar": self._visit_relation,
@@ -112,6 +115,7 @@ class _Reader:
             largest_value=growth.largest,
             largest_tree=growth.tree,
             handles_much=not growth.is_bounded,
+            patterns=tuple(self._patterns),
             long_searches=tuple(self._place(max(0, location)) for location in growth.searches),
             **used,
         )
@@ -121,7 +125,7 @@ class _Reader:
         levels = max(1, self._selects - 1)
         nodes = self._count * max(1.0, self._names / levels) ** levels if self._selects > 1 else 0
         nodes = max(nodes, self._count * STAR**self._stars)
-        return self._collects or self._builders > _FEW_BUILDERS or nodes > _FEW_NODES
+        return self._collects or self._matches or self._builders > _FEW_BUILDERS or nodes > _FEW_NODES
 
     def _visit(self, node: Message, scope: _Scope) -> None:
         name = type(node).__name__
@@ -176,6 +180,7 @@ class _Reader:
     def _visit_call(self, call: pb.FuncCall, scope: _Scope) -> None:
         parts = _texts(call.funcname)
         self._note_call(parts[-1])
+        self._note_patterns(call)
         self._use("functions", parts, call.location, [_argument(item) for item in call.args])
         self._visit_fields(call, scope, frozenset({"funcname"}))
 
@@ -183,6 +188,15 @@ class _Reader:
         """Note a function that is called, or that a dot may call."""
         self._builders += BUILDERS.get(name, 0)
         self._collects |= name in COLLECTING
+
+    def _note_patterns(self, node: pb.A_Expr | pb.FuncCall) -> None:
+        for pattern in patterns(node):
+            for constant in written_out(pattern):
+                if constant is None:
+                    self._matches = True
+                elif constant.HasField("sval"):
+                    place = self._place(max(0, constant.location))
+                    self._patterns.append(Pattern(constant.sval.sval, place))
 
     def _visit_type(self, type_name: pb.TypeName, scope: _Scope) -> None:
         self._use(
@@ -194,6 +208,7 @@ class _Reader:
     def _visit_operator(self, expression: pb.A_Expr, scope: _Scope) -> None:
         parts = _texts(expression.name)
         self._builders += parts[-1:] == ("||",)
+        self._note_patterns(expression)
         if len(parts) > 1 or parts == ("^",):
             sides = [_argument(expression.lexpr), _argument(expression.rexpr)]
             self._use("operators", parts, expression.location, sides)
@@ -201,6 +216,7 @@ class _Reader:
 
     def _visit_sub_link(self, link: pb.SubLink, scope: _Scope) -> None:
         self._collects |= link.sub_link_type == pb.ARRAY_SUBLINK
+        self._matches |= not OPERATORS.isdisjoint(_texts(link.oper_name))
         if len(link.oper_name) > 1:
             self._use("operators", _texts(link.oper_name), link.location)
         self._visit_fields(link, scope, frozenset({"oper_name"}))

@@ -22,6 +22,7 @@ from placet.database.policy import (
     VALUES,
     Policy,
 )
+from placet.database.regex import LARGEST_PATTERN, measure_pattern
 from placet.database.relation import OpenData, Relation, nearest
 from placet.database.sizes import POWER, is_bounded_power, is_small, size_problem
 
@@ -171,9 +172,18 @@ def expands_boundedly(facts: Facts, _data: OpenData, _policy: Policy) -> Iterato
 def searches_for_short_texts(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
     """Nothing that was collected from rows is searched for something as long: no cancellation ends that."""
     for position in facts.long_searches:
-        message = "one collection is compared with another, or a long text is looked for"
+        message = "one collection is compared with another, or a long text or pattern is looked for"
         hint = "write out what is looked for, in few characters; compare rows by a join"
         yield Objection("too_large", message, Fix.SQL, hint, position)
+
+
+def matches_small_patterns(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
+    """No regular expression becomes large: PostgreSQL compiles it to its end."""
+    for pattern in facts.patterns:
+        if measure_pattern(pattern.text) > LARGEST_PATTERN:
+            message = "the regular expression, with its repetitions written out, is too large"
+            hint = "repeat less; look for one of many texts by = ANY (…), for a part of a text by LIKE"
+            yield Objection("too_large", message, Fix.SQL, hint, pattern.position)
 
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -189,4 +199,5 @@ RULES: Final[tuple[Rule, ...]] = (
     builds_bounded_values,
     expands_boundedly,
     searches_for_short_texts,
+    matches_small_patterns,
 )
