@@ -10,6 +10,7 @@ from placet.errors import ConfigurationError
 from placet.values.construction import dataclass
 from placet.values.json import Json, JsonObject
 from placet.values.limits import APPROVAL_TTL, duration
+from placet.values.principal import EVERYONE
 
 Condition: TypeAlias = Callable[[Any], bool]
 """Pure: from the validated arguments to whether a person must be asked."""
@@ -44,6 +45,9 @@ class ApprovalRule:
         if self.yes is Yes.APPROVE and not self.approvers:
             msg = "an approval needs approver roles: Approval.always(approvers={'supervisor'})"
             raise ConfigurationError(msg)
+        if EVERYONE in self.approvers:  # a role that nobody holds
+            msg = f"approvers are roles of their own, and {EVERYONE!r} is none: name a role, or use Confirmation"
+            raise ConfigurationError(msg)
         duration(self.ttl)
 
 
@@ -64,7 +68,7 @@ class Approval:
             ttl: How long the question stands: seconds, a timedelta, or a text such as `"15m"`.
 
         Raises:
-            ConfigurationError: There are no approvers, or the ttl is not above zero.
+            ConfigurationError: There are no approvers, everybody is one, or the ttl is not above zero.
         """
         return ApprovalRule(yes=Yes.APPROVE, ttl=duration(ttl), approvers=_roles(approvers))
 
@@ -82,7 +86,7 @@ class Approval:
             ttl: How long the question stands: seconds, a timedelta, or a text such as `"15m"`.
 
         Raises:
-            ConfigurationError: There are no approvers, or the ttl is not above zero.
+            ConfigurationError: There are no approvers, everybody is one, or the ttl is not above zero.
         """
         return ApprovalRule(yes=Yes.APPROVE, condition=condition, ttl=duration(ttl), approvers=_roles(approvers))
 
@@ -95,7 +99,7 @@ class Approval:
             ttl: How long the question stands: seconds, a timedelta, or a text such as `"15m"`.
 
         Raises:
-            ConfigurationError: There are no approvers, or the ttl is not above zero.
+            ConfigurationError: There are no approvers, everybody is one, or the ttl is not above zero.
         """
         return Approval.when(untrusted_alone, approvers=approvers, ttl=ttl)
 
