@@ -149,4 +149,5 @@ def test_what_ended_long_ago_is_purged(placet: Placet) -> None:
     assert placet("runs", "purge", "--older-than", "1 hour", "--json").data == {"purged": 0}
     assert "1 run purged" in placet("runs", "purge", "--older-than", "1 second").err
     assert placet("runs", "list", "--json").data == []
+    assert "purge" in placet("audit", "tail", "-n", "1").out
     assert placet("runs", "purge", "--older-than", "soon").code != 0

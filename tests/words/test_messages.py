@@ -3,8 +3,10 @@ from collections.abc import Collection, Mapping
 import pytest
 
 from placet.values.approval import ApprovalStatus
+from placet.values.audit import AuditKind
 from placet.values.decision import Reason
 from placet.values.effect import EffectState
+from placet.values.provenance import Origin
 from placet.values.run import RunStatus, StopReason
 from placet.values.tool import Effect
 from placet.words.language import LANGUAGES
@@ -12,7 +14,9 @@ from placet.words.messages import (
     APPROVAL_STATUSES,
     EFFECT_STATES,
     EFFECTS,
+    KINDS,
     LAST_WORDS,
+    ORIGINS,
     REFUSALS,
     RUN_STATUSES,
     YES_WORDS,
@@ -29,6 +33,8 @@ from placet.words.messages import (
         pytest.param(ApprovalStatus, APPROVAL_STATUSES, id="approvals"),
         pytest.param(EffectState, EFFECT_STATES, id="effect states"),
         pytest.param(Effect, EFFECTS, id="effects"),
+        pytest.param(AuditKind, KINDS, id="records"),
+        pytest.param(Origin, ORIGINS, id="origins"),
     ],
 )
 def test_every_word_that_a_person_may_meet_has_a_message(words: Collection[str], table: Mapping[str, str]) -> None:

@@ -18,6 +18,8 @@ from placet.words.messages import DECISIONS, EFFECT_STATES, KINDS, REFUSALS, RUN
 _REASONS: Final = frozenset(reason.value for reason in Reason)
 RECORD_HANG: Final = 23
 """Where a record's own words begin, after its time: the lines of a long one go on there."""
+_KIND_SAYS_IT: Final = (AuditKind.WRITER, AuditKind.PURGE)
+"""Their decision is the kind's own word: it is not said twice."""
 _SHOWN_BODY: Final = ("text", "result", "detail", "note", "preview", "edited", "approved_by", "requested_by")
 """What of a body stands on lines of its own; the rest is for programs."""
 
@@ -55,19 +57,7 @@ def read_body(entry: AuditEntry) -> Json:
 def record_line(door: Door, record: AuditRecord) -> Text:
     """Return a record on one line: when, what, who, and what was decided."""
     entry = record.entry
-    body = read_body(entry)
-    parts = [
-        entry.principal_id,
-        _call(entry, body),
-        decision(door, entry, body),
-        _took(body),
-    ]
-    told = GAP.join(part for part in parts if part)
-    line = Text.assemble(
-        (f"{GAP}{_clock(entry.at)}{GAP}", "dim"),
-        (f"{door.say(KINDS[entry.kind]):<10}{GAP}", _style(entry)),
-        told,
-    )
+    line = _head(door, entry, read_body(entry))
     if entry.run_id:
         line.append(f"{GAP}{escape_for_person(entry.run_id).text}", "dim")
     return line
@@ -77,21 +67,25 @@ def record_lines(door: Door, record: AuditRecord) -> Iterable[Text]:
     """Yield a record with what its body says."""
     entry = record.entry
     body = read_body(entry)
-    parts = [entry.principal_id, _call(entry, body), decision(door, entry, body), _took(body)]
-    yield Text.assemble(
-        (f"{GAP}{_clock(entry.at)}{GAP}", "dim"),
-        (f"{door.say(KINDS[entry.kind]):<10}{GAP}", _style(entry)),
-        GAP.join(part for part in parts if part),
-    )
+    yield _head(door, entry, body)
     if isinstance(body, Mapping):
         pairs = [(name, _shown(body[name])) for name in _SHOWN_BODY if body.get(name) is not None]
         for line in labelled(pairs):
             yield Text(" " * 20).append_text(line)
 
 
+def _head(door: Door, entry: AuditEntry, body: Json) -> Text:
+    parts = [entry.principal_id, _call(entry, body), decision(door, entry, body), _took(body)]
+    return Text.assemble(
+        (f"{GAP}{_clock(entry.at)}{GAP}", "dim"),
+        (f"{door.say(KINDS[entry.kind]):<10}{GAP}", _style(entry)),
+        GAP.join(part for part in parts if part),
+    )
+
+
 def decision(door: Door, entry: AuditEntry, body: Json) -> str:
     """Return what was decided, in the person's language where there are words for it."""
-    word = entry.decision if entry.kind is not AuditKind.WRITER else ""
+    word = entry.decision if entry.kind not in _KIND_SAYS_IT else ""
     person = entry.principal_id
     if word in ("approved", "confirmed", "rejected"):
         return door.say(DECISIONS[word], person=person)

@@ -122,6 +122,7 @@ KINDS: Final[Mapping[AuditKind, str]] = {
     AuditKind.ANSWER: "answer",
     AuditKind.TURN: "turn",
     AuditKind.STAGE: "stage",
+    AuditKind.PURGE: "purge",
 }
 """What a record of the audit log tells of."""
 
