@@ -101,6 +101,20 @@ async def test_what_setup_prints_makes_what_check_finds_right(shop: Shop) -> Non
     assert answer.rows == ((5, "119.00"),)
 
 
+def test_setup_again_makes_the_views_of_a_plan_that_has_changed(shop: Shop) -> None:
+    shop.run(shop.placet("setup", "plan.yaml").out)
+    shop.plan(PLAN.format(name=shop.name).replace("total: in lei", "secret: ''").replace("tenant = 1", "tenant = 0"))
+    changed = shop.placet("check", "plan.yaml", shop.login)
+    again = shop.placet("setup", "plan.yaml", "--again")
+    shop.run(again.out)
+    checked = shop.placet("check", "plan.yaml", shop.login)
+
+    assert (changed.code, again.code, checked.code) == (1, 0, 0), checked.out
+    assert "setup --again" in changed.out
+    assert f"superuser in {shop.name}, then look" in again.err
+    assert "other_filter" not in checked.out
+
+
 def test_setup_changes_all_or_nothing(shop: Shop) -> None:
     printed = shop.placet("setup", "plan.yaml").out
     shop.run("DROP TABLE core.customers")

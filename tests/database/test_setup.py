@@ -39,6 +39,13 @@ CREATE TABLE core.customers (id int, tenant int);
 INSERT INTO core.orders SELECT i, i * 1.5, 'o', 'hunter2' FROM generate_series(1, 10) i;
 INSERT INTO core.customers SELECT i, i % 2 FROM generate_series(1, 10) i;
 """
+DRIFT: Final = {
+    "AS SELECT id FROM core.customers": "no_filter",
+    "WITH (security_barrier) AS SELECT id, tenant FROM core.customers WHERE tenant = 1": "more_columns",
+    "WITH (security_barrier) AS SELECT id FROM core.orders WHERE id = 1": "other_table",
+    "WITH (security_barrier) AS SELECT id FROM core.customers WHERE tenant = 0": "other_filter",
+}
+"""By another query of a view that the plan makes, what is found of it."""
 VAT: Final = (
     "CREATE SCHEMA IF NOT EXISTS api; CREATE FUNCTION api.vat(n numeric) RETURNS numeric LANGUAGE sql AS 'SELECT n'"
 )
@@ -63,6 +70,20 @@ async def test_the_setup_makes_what_the_check_finds_right(server: PostgresServer
         assert await check(dsn, plan) == []
         elsewhere = plan.model_copy(update={"time_zone": "Europe/Bucuresti"})
         assert [(found.code, found.is_severe) for found in await check(dsn, elsewhere)] == [("settings", True)]
+        nowhere = plan.model_copy(update={"database": "elsewhere"})
+        assert [(found.code, found.is_severe) for found in await check(dsn, nowhere)] == [("database", False)]
+        for view, code in DRIFT.items():
+            with psycopg.connect(f"{database} user=postgres", autocommit=True) as connection:
+                connection.execute(f"DROP VIEW api.customers; CREATE VIEW api.customers {view}".encode())
+                connection.execute(SQL("GRANT SELECT ON api.customers TO {}").format(Identifier(name)))
+            found = await check(dsn, plan)
+            assert found[0].code == code
+            if found[0].is_severe:
+                with pytest.raises(ConfigurationError, match=code):
+                    await make_sandbox(dsn, plan).open()
+        with psycopg.connect(f"{database} user=postgres", autocommit=True) as connection:
+            connection.execute(setup_sql(plan, again=True).encode())
+        assert await check(dsn, plan) == []
         async with make_sandbox(
             f"postgresql:///{name}?host={server.directory}&user={name}".replace(" ", "%20"), plan
         ) as opened:
@@ -95,7 +116,11 @@ async def test_the_setup_makes_what_the_check_finds_right(server: PostgresServer
         ("relations: [", "YAML"),
         ("relations: {orders: {where: tenant = 1, where: 'true'}}", "'where'"),
         ("relations: {orders: {columns: {id: ''}}, orders: {}}", "'orders'"),
-        ("", "the plan"),
+        ("", "the plan states nothing"),
+        ("relatons: {orders: {}}", "at relatons: nothing is called so; is 'relations' meant"),
+        ("relations: {orders: {column: {id: ''}}}", "is 'columns' meant"),
+        ("relations: {orders: {columns: [id]}}", "at relations.orders.columns: write names"),
+        ("relations: {}", "name at least one"),
     ],
 )
 def test_a_plan_that_states_something_unknown_is_refused(text: str, word: str) -> None:

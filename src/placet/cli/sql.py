@@ -35,14 +35,21 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on standard out
 
 
 @sql.command("setup")
-def setup(plan: Plan, lang: Language = None, as_json: AsJson = False) -> None:
+def setup(
+    plan: Plan,
+    again: Annotated[
+        bool, typer.Option("--again", help="The plan has changed: the roles stay, the views are made anew.")
+    ] = False,
+    lang: Language = None,
+    as_json: AsJson = False,
+) -> None:
     """Print the SQL that makes the login and the views of a plan. Nothing is run.
 
-    A superuser runs it once, in the plan's database: `placet sql setup plan.yaml | psql shop`.
+    A superuser runs it once, in the plan's database: `placet sql setup plan.yaml | psql -v ON_ERROR_STOP=1 shop`.
     """
     from placet.database.plan import load_plan  # noqa: PLC0415 - it needs YAML, and the other commands do not
 
-    _carry_out(lang, as_json, lambda screen, language: _set_up(screen, language, load_plan(plan)))
+    _carry_out(lang, as_json, lambda screen, language: _set_up(screen, language, load_plan(plan), again=again))
 
 
 @sql.command("check")
@@ -98,7 +105,7 @@ def _carry_out(lang: str | None, as_json: bool, work: Callable[[Screen, str], En
     raise typer.Exit(ended)
 
 
-def _set_up(screen: Screen, language: str, plan: "SandboxPlan") -> Ended:
+def _set_up(screen: Screen, language: str, plan: "SandboxPlan", *, again: bool) -> Ended:
     if not _is_for_postgres(plan):
         hint = say("SQLite has no logins, so there is nothing to set up. The file is only ever read.", language)
         if screen.as_json:
@@ -112,18 +119,21 @@ def _set_up(screen: Screen, language: str, plan: "SandboxPlan") -> Ended:
         from placet.database.sandbox import NEEDS_EXTRA  # noqa: PLC0415 - as above
 
         raise ConfigurationError(NEEDS_EXTRA) from error
-    text = setup_sql(plan)
+    text = setup_sql(plan, again=again)
     if screen.as_json:
         screen.data({"sql": text})
         return Exit.OK
     screen.out.file.write(text)  # for psql, so exactly as it is
     screen.out.file.flush()
-    hint = say(
-        "Run it once as a superuser in {database}, give {role} a password, then look: placet sql check",
-        language,
-        database=plan.database,
-        role=plan.role,
-    )
+    if again:
+        hint = say("Run it as a superuser in {database}, then look: placet sql check", language, database=plan.database)
+    else:
+        hint = say(
+            "Run it once as a superuser in {database}, give {role} a password, then look: placet sql check",
+            language,
+            database=plan.database,
+            role=plan.role,
+        )
     screen.note(_dim(hint))
     return Exit.OK
 

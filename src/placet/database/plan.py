@@ -29,7 +29,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from placet.database.caps import Caps
-from placet.database.relation import Relation
+from placet.database.relation import Relation, nearest
 from placet.database.text_file import read_text
 from placet.errors import ConfigurationError
 from placet.values.yaml import read_yaml
@@ -75,7 +75,7 @@ class SandboxPlan(BaseModel):
     owner: str = "api_owner"
     api_schema: str = Field(default="api", alias="schema")
     time_zone: str = "UTC"
-    relations: dict[str, RelationPlan]
+    relations: dict[str, RelationPlan] = Field(min_length=1)
     functions: tuple[str, ...] = ()
     caps: dict[str, float] = Field(default_factory=dict)
 
@@ -118,13 +118,31 @@ def read_plan(text: str, name: str = "the plan") -> SandboxPlan:
     """
     try:
         stated = read_yaml(text)
+        if not isinstance(stated, dict):
+            raise ConfigurationError(f"{name} states nothing; write `relations`, with the columns of each")
         return SandboxPlan.model_validate(stated)
     except yaml.YAMLError as error:
         raise ConfigurationError(f"{name} is no YAML: {error}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ConfigurationError(f"{name}, at {where or 'the top'!s}: {first['msg']}") from error
+        raise ConfigurationError(f"{name}{_explain(error)}") from error
+
+
+def _explain(error: ValidationError) -> str:
+    """Return what is wrong first. A key that nobody knows comes before one that is missing: it may be the same."""
+    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    place = [str(part) for part in first["loc"]]
+    where = f", at {'.'.join(place)}: "
+    if first["type"] in ("dict_type", "model_type"):
+        return f"{where}write names, each with what stands under it, as {{id: the number on the invoice}}"
+    if first["type"] == "too_short":
+        return f"{where}nothing is open, so nothing could be asked; name at least one"
+    if first["type"] != "extra_forbidden":
+        return f"{where}{first['msg']}"
+    model = RelationPlan if place[0] == "relations" and len(place) > 1 else SandboxPlan
+    known = [field.alias or word for word, field in model.model_fields.items()]
+    near = nearest(place[-1], known)
+    mend = f"is {near[0]!r} meant?" if near else f"there are {', '.join(known)}"
+    return f"{where}nothing is called so; {mend}"
 
 
 def load_plan(path: Path | str) -> SandboxPlan:

@@ -20,14 +20,16 @@ from dataclasses import replace
 from typing import Self
 
 from placet.database.answer import SqlAnswer, SqlRefusal
-from placet.database.audit import audit_role, load_dotted
+from placet.database.audit import audit_role, load_dotted, load_views
 from placet.database.caps import Caps
 from placet.database.describing import describe_relation
 from placet.database.facts import SqlParser
 from placet.database.finding import Finding, say
 from placet.database.guard import Guard, Passed
 from placet.database.libpg import PostgastParser
+from placet.database.plan import SandboxPlan
 from placet.database.policy import DOTTED, Policy
+from placet.database.postgres_check import look_at_views
 from placet.database.postgres_pool import PostgresPool, connect
 from placet.database.postgres_query import Settings, estimate, fetch, wrap
 from placet.database.relation import OpenData, Relation
@@ -49,6 +51,7 @@ class PostgresSandbox:
         audit_dsn: A login that may read the catalog, when the role itself may not.
         insecure: Start in spite of what the audit finds.
         parser: Reads queries.
+        plan: What the views are made of, where a plan says it: they are looked at as `placet sql check` does.
 
     Raises:
         ConfigurationError: Nothing is open.
@@ -58,6 +61,7 @@ class PostgresSandbox:
         self, dsn: str, relations: Iterable[Relation], *, functions: Iterable[str] = (),
         search_path: tuple[str, ...] | None = None, time_zone: str = "UTC", caps: Caps | None = None,
         audit_dsn: str | None = None, insecure: bool = False, parser: SqlParser | None = None,
+        plan: SandboxPlan | None = None,
     ) -> None:  # fmt: skip
         self.caps = caps or Caps()
         self.findings: list[Finding] = []
@@ -69,6 +73,7 @@ class PostgresSandbox:
         self._dsn = dsn
         self._audit_dsn = audit_dsn or dsn
         self._insecure = insecure
+        self._plan = plan
         self._parser = parser or PostgastParser()
         self._pool = PostgresPool(dsn, self.caps)
         self._guard: Guard | None = None
@@ -99,8 +104,8 @@ class PostgresSandbox:
         """Audit the role, look at what is open, and connect.
 
         Raises:
-            ConfigurationError: The role may do too much, a relation or the time zone is not there,
-                or there is no connection to be had.
+            ConfigurationError: The role may do too much, a view is another than its plan says, a relation or
+                the time zone is not there, or there is no connection to be had.
         """
         async with await connect(self._dsn) as connection:
             role = connection.info.user
@@ -109,10 +114,12 @@ class PostgresSandbox:
             columns = {relation.full_name: await describe_relation(wire, relation) for relation in self._data.relations}
         async with await connect(self._audit_dsn) as connection:
             self.findings = await audit_role(connection, role, self._data.relations, self._functions)
+            if self._plan is not None:
+                self.findings += look_at_views(self._plan, columns, await load_views(connection))
             dotted = await load_dotted(connection, role, self._data.search_path)
         severe = [finding for finding in self.findings if finding.is_severe]
         if severe and not self._insecure:
-            raise ConfigurationError(f"the role {role!r} may do too much for a model:\n{say(severe)}")
+            raise ConfigurationError(f"the role {role!r} may do too much for a model, or see too much:\n{say(severe)}")
         self._data = OpenData(self._data.relations, columns, self._data.search_path)
         policy = Policy(functions=self._functions, dotted=DOTTED | dotted)
         self._guard = Guard(self._parser, self._data, policy, self.caps)

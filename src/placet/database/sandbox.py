@@ -116,4 +116,5 @@ def make_sandbox(url: str, plan: SandboxPlan, *, audit_url: str | None = None, i
         caps=plan.open_caps(),
         audit_dsn=audit_url,
         insecure=insecure,
+        plan=plan,
     )

@@ -25,21 +25,25 @@ _SETTINGS = {
 }
 
 
-def setup_sql(plan: SandboxPlan) -> str:
+def setup_sql(plan: SandboxPlan, *, again: bool = False) -> str:
     r"""Return the SQL that a superuser runs once, in the plan's database.
 
     Names are quoted; a `where` is the plan's own SQL and stands as it is. The password is left
     to `\password`, which keeps it out of files and logs.
+
+    Args:
+        plan: What is to be open.
+        again: For a plan that has changed since: the roles are there and stay, the views are made anew.
 
     Raises:
         ConfigurationError: The plan names no database, or a relation no table, or a function no schema.
     """
     if not plan.database:
         raise ConfigurationError("the plan names no database; state `database`")
-    return "\n".join(_lines(plan)) + "\n"
+    return "\n".join(_lines(plan, again=again)) + "\n"
 
 
-def _lines(plan: SandboxPlan) -> Iterator[str]:
+def _lines(plan: SandboxPlan, *, again: bool) -> Iterator[str]:
     role, owner, schema, database = (
         Identifier(name) for name in (plan.role, plan.owner, plan.api_schema, plan.database)
     )
@@ -50,14 +54,18 @@ def _lines(plan: SandboxPlan) -> Iterator[str]:
 
     yield "BEGIN;"
     yield ""
-    yield "-- The login of the sandbox: it owns nothing, inherits nothing, and reads one schema of views."
-    yield say("CREATE ROLE {owner} NOLOGIN;")
-    yield say(
-        "CREATE ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS NOINHERIT"
-        " CONNECTION LIMIT {limit};",
-        limit=Literal(plan.open_caps().connections * 2),
-    )
-    yield say("-- \\password {role}")
+    limit = Literal(plan.open_caps().connections * 2)
+    if again:
+        yield say("ALTER ROLE {role} CONNECTION LIMIT {limit};", limit=limit)
+    else:
+        yield "-- The login of the sandbox: it owns nothing, inherits nothing, and reads one schema of views."
+        yield say("CREATE ROLE {owner} NOLOGIN;")
+        yield say(
+            "CREATE ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS NOINHERIT"
+            " CONNECTION LIMIT {limit};",
+            limit=limit,
+        )
+        yield say("-- \\password {role}")
     yield ""
     yield "-- Nothing for everybody: PostgreSQL grants CONNECT, TEMP, and EXECUTE on new functions to PUBLIC."
     yield say("REVOKE ALL ON DATABASE {database} FROM PUBLIC;")
@@ -67,7 +75,8 @@ def _lines(plan: SandboxPlan) -> Iterator[str]:
     yield ""
     yield "-- What is open. A view that leaves rows out is a barrier, or errors would show them."
     yield say("CREATE SCHEMA IF NOT EXISTS {schema} AUTHORIZATION {owner};")
-    yield from dict.fromkeys(line for name, relation in plan.relations.items() for line in _view(plan, name, relation))
+    views = (_view(plan, name, relation, again=again) for name, relation in plan.relations.items())
+    yield from dict.fromkeys(line for view in views for line in view)
     yield say("GRANT USAGE ON SCHEMA {schema} TO {role};")
     for name in plan.relations:
         yield say("GRANT SELECT ON {view} TO {role};", view=Identifier(plan.api_schema, name))
@@ -88,20 +97,30 @@ def _lines(plan: SandboxPlan) -> Iterator[str]:
     yield "COMMIT;"
 
 
-def _view(plan: SandboxPlan, name: str, relation: RelationPlan) -> Iterator[str]:
+def view_query(name: str, relation: RelationPlan) -> str:
+    """Return the query that a relation of a plan is a view of.
+
+    Raises:
+        ConfigurationError: The plan does not say from which table, or which columns.
+    """
     if not relation.source or not relation.columns:
         raise ConfigurationError(f"the relation {name!r} needs `from` and `columns`, or no view can be made of it")
     if relation.source.count(".") != 1:
         raise ConfigurationError(f"the relation {name!r} is from {relation.source!r}; write it as 'schema.table'")
-    view = Identifier(plan.api_schema, name).as_string(None)
-    source = Identifier(*relation.source.split("."))
     columns = SQL(", ").join(Identifier(column) for column in relation.columns)
-    select = SQL("SELECT {} FROM {}").format(columns, source).as_string(None)
+    select = SQL("SELECT {} FROM {}").format(columns, Identifier(*relation.source.split("."))).as_string(None)
+    return f"{select} WHERE {relation.where}" if relation.where else select
+
+
+def _view(plan: SandboxPlan, name: str, relation: RelationPlan, *, again: bool) -> Iterator[str]:
+    query = view_query(name, relation)
+    view = Identifier(plan.api_schema, name).as_string(None)
+    schema, _, table = (relation.source or "").partition(".")
     owner = Identifier(plan.owner).as_string(None)
-    schema = Identifier(relation.source.partition(".")[0]).as_string(None)
-    yield f"GRANT USAGE ON SCHEMA {schema} TO {owner};"
-    yield f"GRANT SELECT ON {source.as_string(None)} TO {owner};"
+    yield f"GRANT USAGE ON SCHEMA {Identifier(schema).as_string(None)} TO {owner};"
+    yield f"GRANT SELECT ON {Identifier(schema, table).as_string(None)} TO {owner};"
+    if again:
+        yield f"DROP VIEW IF EXISTS {view};"
     barrier = " WITH (security_barrier)" if relation.where else ""
-    condition = f" WHERE {relation.where}" if relation.where else ""
-    yield f"CREATE VIEW {view}{barrier} AS {select}{condition};"
+    yield f"CREATE VIEW {view}{barrier} AS {query};"
     yield f"ALTER VIEW {view} OWNER TO {owner};"

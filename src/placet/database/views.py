@@ -27,11 +27,13 @@ class View(NamedTuple):
         filters: Whether it leaves rows out itself.
         has_barrier: Whether the asker's conditions wait for its own.
         reads: What it reads, views or tables.
+        condition: The columns and the constants in its WHERE, in no order.
     """
 
     filters: bool
     has_barrier: bool
     reads: frozenset[Name] = frozenset()
+    condition: frozenset[str] = frozenset()
 
 
 def read_view(definition: str, *, has_barrier: bool) -> View:
@@ -41,7 +43,17 @@ def read_view(definition: str, *, has_barrier: bool) -> View:
     except PgQueryError:
         return View(filters=True, has_barrier=has_barrier)
     reads = frozenset((node.schemaname, node.relname) for node in nodes if isinstance(node, pb.RangeVar))
-    return View(any(map(_leaves_out, nodes)), has_barrier, reads)
+    conditions = [node.where_clause for node in nodes if isinstance(node, pb.SelectStmt)]
+    words = frozenset(word for condition in conditions for node in _walk(condition) for word in _words(node))
+    return View(any(map(_leaves_out, nodes)), has_barrier, reads, words)
+
+
+def reads_the_same(view: View, other: View) -> bool:
+    """Return whether two views read the same. A name without a schema may be any of that name."""
+    return len(view.reads) == len(other.reads) and all(
+        any(name == known and (schema == space or "" in (schema, space)) for space, known in other.reads)
+        for schema, name in view.reads
+    )
 
 
 def leaves_rows_out(name: Name, views: Mapping[Name, View], seen: frozenset[Name] = frozenset()) -> bool:
@@ -75,6 +87,17 @@ def is_leaky(name: Name, views: Mapping[Name, View], seen: frozenset[Name] = fro
 def _inside(view: View, views: Mapping[Name, View]) -> Iterator[Name]:
     """Yield the views that a view reads. A name without a schema may be any of that name."""
     return (known for known in views for read in view.reads if read in (known, ("", known[1])))
+
+
+def _words(node: Message) -> Iterator[str]:
+    """Yield what a node of a condition names: a column, or a constant."""
+    match node:
+        case pb.ColumnRef():
+            yield " ".join(part.sval for part in map(unwrap_node, node.fields[-1:]) if isinstance(part, pb.String))
+        case pb.A_Const() if kind := node.WhichOneof("val"):
+            yield str(getattr(getattr(node, kind), kind))
+        case _:
+            pass
 
 
 def _leaves_out(node: Message) -> bool:
