@@ -1,3 +1,4 @@
+from traceback import format_exception
 from typing import Final
 from uuid import uuid4
 
@@ -8,9 +9,11 @@ from psycopg.sql import SQL, Identifier
 from placet.database.answer import Rows, SqlRefusal
 from placet.database.check import check
 from placet.database.plan import SandboxPlan, load_plan, read_plan
+from placet.database.postgres_runner import PostgresRunner
 from placet.database.sandbox import make_sandbox
 from placet.database.setup import setup_sql
 from placet.errors import ConfigurationError
+from placet.stores.postgres_connection import make_pool
 from tests.database.sqlite_shop import make_shop
 from tests.postgres_server import PostgresServer
 
@@ -163,6 +166,27 @@ def test_a_sqlite_file_does_not_open_a_relation_of_which_the_plan_leaves_rows_ou
 
     with pytest.raises(ConfigurationError, match=f"`{words.partition(':')[0]}`.*make a view"):
         make_sandbox("shop.db", plan)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+psycopg://u:hunter2@h/d",
+        "postgresql://u:hun%ter2@h/d",
+        "user=u password='hunter2",
+        "mysql://u:hunter2@h/d",
+    ],
+)
+async def test_an_address_that_is_none_is_told_without_its_password(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="write postgresql://role@host/database") as refused:
+        await check(url, read_plan("relations: {orders: {}}"))
+    with pytest.raises(ConfigurationError, match="write postgresql://role@host/database") as failed:
+        await PostgresRunner(url).open()
+    with pytest.raises(ConfigurationError, match="cannot be read") as unread:
+        make_pool(url, 1)
+    told = "".join(line for error in (refused, failed, unread) for line in format_exception(error.value))
+
+    assert "hunter2" not in told
 
 
 def test_a_plan_is_a_value() -> None:

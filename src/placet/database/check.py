@@ -34,7 +34,7 @@ async def check(url: str, plan: SandboxPlan, *, audit_url: str | None = None) ->
 def _check_sqlite(path: Path, plan: SandboxPlan) -> list[Finding]:
     """Look at a file, which has no logins: what the plan lists is all that can be wrong."""
     check_sqlite_plan(plan)
-    return sorted(_find_in_file(path, plan), key=lambda finding: not finding.is_severe)
+    return sorted(dict.fromkeys(_find_in_file(path, plan)), key=lambda finding: not finding.is_severe)
 
 
 def _find_in_file(path: Path, plan: SandboxPlan) -> Iterator[Finding]:

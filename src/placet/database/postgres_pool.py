@@ -29,6 +29,10 @@ CANCEL: Final = 0.15
 CLEAN: Final = 2.0
 """Seconds that cleaning a connection may take; longer, and it is closed."""
 CONNECT_SECONDS: Final = 10
+_NO_ADDRESS: Final = (
+    "what is given is no address of a PostgreSQL database; write postgresql://role@host/database, odd characters as "
+    "%40, or host=… user=… dbname=…"
+)
 
 _ROLLBACK: Final = statement(b"ROLLBACK")
 _DISCARD: Final = statement(b"DISCARD ALL")
@@ -49,6 +53,10 @@ async def connect(dsn: str) -> Connection:
         ConfigurationError: There is none to be had; says why, without the password.
     """
     try:
+        conninfo_to_dict(dsn)
+    except Error:
+        raise ConfigurationError(_NO_ADDRESS) from None  # what libpq says of it quotes it, with its password
+    try:
         return await AsyncConnection.connect(dsn, **OPTIONS)
     except Error as error:
         raise ConfigurationError(f"cannot connect to {describe_dsn(dsn)}: {str(error).strip()}") from error
@@ -56,10 +64,7 @@ async def connect(dsn: str) -> Connection:
 
 def describe_dsn(dsn: str) -> str:
     """Return whereto and as whom a text connects, without its password."""
-    try:
-        known = conninfo_to_dict(dsn)
-    except Error:
-        return "the database: what is given is no connection string"
+    known = conninfo_to_dict(dsn)
     shown = ("user", "host", "hostaddr", "port", "dbname")
     return " ".join(f"{name}={known[name]}" for name in shown if known.get(name)) or "the default database"
 

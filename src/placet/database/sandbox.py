@@ -69,8 +69,19 @@ def is_postgres(url: str) -> bool:
 
 
 def sqlite_path(url: str) -> Path:
-    """Return the path of a SQLite file, with `sqlite:///` before it or not."""
-    return Path(url.removeprefix(_SQLITE))
+    """Return the path of a SQLite file, with `sqlite:///` before it or not.
+
+    Raises:
+        ConfigurationError: It is the address of another database, or none.
+    """
+    path = url.removeprefix(_SQLITE)
+    scheme, found, _ = path.partition("://")
+    if found or not path:
+        raise ConfigurationError(
+            f"{scheme or 'nothing'!r} is no kind of database that is known here; write "
+            "postgresql://role@host/database, or the path of a SQLite file"
+        )
+    return Path(path)
 
 
 def check_sqlite_plan(plan: SandboxPlan) -> None:

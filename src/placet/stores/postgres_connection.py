@@ -39,8 +39,8 @@ def make_pool(url: str, size: int) -> Pool:
     """
     try:
         conninfo_to_dict(url)
-    except Error as error:
-        raise ConfigurationError("the URL of a PostgreSQL store cannot be read; check its form") from error
+    except Error:  # libpq quotes what it cannot read, with its password
+        raise ConfigurationError("the URL of a PostgreSQL store cannot be read; check its form") from None
     return AsyncConnectionPool(
         url,
         kwargs={"autocommit": True, "application_name": "placet"},
