@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
-CONVENTIONS: Final = "0.1.0"
-"""The version of the GenAI semantic conventions that these names are from."""
-
 OPERATION: Final = "gen_ai.operation.name"
 AGENT: Final = "gen_ai.agent.name"
 CONVERSATION: Final = "gen_ai.conversation.id"

@@ -204,10 +204,6 @@ class MemoryStore:
         for entry in entries:
             self.queue(entry)
 
-    def _add(self, entries: Sequence[AuditEntry]) -> None:
-        for entry in entries:
-            self.queue(entry)
-
     def _put(self, entry: AuditEntry) -> None:
         self._seals.append(self._chain.place(entry))
         self._entries.append(entry)

@@ -58,8 +58,6 @@ _EXPECTED: Final = {
 }
 _UNKNOWN: Final = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 _TYPED: Final = frozenset(key for key in _EXPECTED if key.endswith(("_type", "_parsing")))
-_FREE_WORDS: Final = frozenset({"value_error", "assertion_error", "union_tag_invalid", "custom_error"})
-"""Kinds of which the words come from the tool's own validator, or repeat what was sent."""
 
 
 def complain(
