@@ -8,8 +8,9 @@ once is taken by the store in one atomic step. Adapters live in `models` and `st
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from placet.values.approval import ApprovalDecision, ApprovalRequest, ApprovalStatus
 from placet.values.audit import AuditEntry, AuditRecord, AuditVerification
@@ -18,6 +19,7 @@ from placet.values.construction import dataclass, made_quickly
 from placet.values.decision import Reason
 from placet.values.effect import Claim, ClaimAnswer, CommitAnswer, EffectRecord, EffectState, Lease, Statement, Take
 from placet.values.json import Json, JsonObject
+from placet.values.limits import MODEL_TIMEOUT
 from placet.values.message import Transcript
 from placet.values.principal import Principal
 from placet.values.run import RunStatus, Usage
@@ -102,7 +104,7 @@ class ModelRequest:
     language: str = "en"
     output_schema: JsonObject | None = None
     tool_choice: str = "auto"
-    timeout: timedelta = timedelta(seconds=60)
+    timeout: timedelta = MODEL_TIMEOUT
     settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
@@ -417,8 +419,8 @@ class EffectStore(Protocol):
         """Return effects, oldest first. No states means all."""
         ...
 
-    async def usage(self, takes: Sequence[Take], at: datetime) -> Sequence[Any]:
-        """Return how much of each window is used at a time, as `Decimal`, in the order of `takes`."""
+    async def usage(self, takes: Sequence[Take], at: datetime) -> Sequence[Decimal]:
+        """Return how much of each window is used at a time, in the order of `takes`."""
         ...
 
 

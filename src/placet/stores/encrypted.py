@@ -9,7 +9,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from decimal import Decimal
 
 from placet.ports import AuditHead, NotDecided, Store, StoredRun
 from placet.stores.cipher import Cipher
@@ -169,7 +169,7 @@ class EncryptedStore:
         effects = await self._store.list_effects(states=states, run_id=run_id, limit=limit)
         return [self._open_effect(effect) for effect in effects]
 
-    async def usage(self, takes: Sequence[Take], at: datetime) -> Sequence[Any]:
+    async def usage(self, takes: Sequence[Take], at: datetime) -> Sequence[Decimal]:
         """Return how much of each window is used."""
         return await self._store.usage(takes, at)
 

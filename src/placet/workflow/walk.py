@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import dataclasses
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -70,7 +70,7 @@ class Walk:
     seconds: float
     redactor: Redactor
 
-    async def through(self, stages: tuple[Stage, ...], words: Any) -> str:
+    async def through(self, stages: tuple[Stage, ...], words: "Callable[[Walk], str]") -> str:
         """Go through the stages of a workflow; return its answer in words, remembered with the state.
 
         Args:
@@ -84,7 +84,7 @@ class Walk:
         with contextlib.suppress(_ExhaustedError):
             await self._visit_all(stages, "")
         written = self.kept.keep()
-        text: str = words(self)
+        text = words(self)
         self.runtime.remember(END, written, text)
         return text
 
