@@ -20,14 +20,14 @@ _new_call: Final = maker(PlannedCall)
 def answered(run: Run, message: AssistantMessage, usage: Usage, seconds: float | None = None) -> Run:
     """Return the run after the model has answered.
 
+    Calls past the run's budget are refused here, in call order, before any of the batch
+    runs: which of twenty calls are the three that run must not depend on which is fastest.
+
     Args:
         run: The run before.
         message: What the model said.
         usage: What it has cost.
         seconds: How long the segment has worked by now, when that is known.
-
-    Calls past the run's budget are refused here, in call order, before any of the batch
-    runs: which of twenty calls are the three that run must not depend on which is fastest.
     """
     left = run.budget.calls - run.calls - run.nested_calls
     planned = [

@@ -165,7 +165,7 @@ def _exchange(child: "subprocess.Popen[bytes]", frame: Mapping[str, Any]) -> dic
     content = json.dumps(frame).encode()
     if len(content) > FRAME_BYTES:
         raise ModelRequestError(f"the question is too long for the embedded model: {len(content)} bytes")
-    assert child.stdin is not None  # noqa: S101 - both are pipes, see `_start`
+    assert child.stdin is not None  # noqa: S101 - both are pipes, see `_spawn`
     assert child.stdout is not None  # noqa: S101
     try:
         _write(child.stdin, HEADER.pack(len(content)) + content)

@@ -13,7 +13,7 @@ from placet.values.call import ToolCall, Wire
 from placet.values.construction import dataclass, made_quickly, maker
 
 SHOWN_RESULT: Final = 2_000
-"""Characters of a result that the audit log keeps."""
+"""Characters of a result, or of arguments that could not be read, that the audit log keeps."""
 SHOWN_DETAIL: Final = 4_000
 """Bytes of what only the audit log is told: the beginning and the end of an exception's text."""
 

@@ -42,8 +42,8 @@ class CallSite:
     """Where a call stands. Nothing in it can be touched by the model or a client.
 
     Attributes:
-        run_id: The run it belongs to.
-        key: The key of the call: `run:turn.index`, or `direct:principal:tool:key`.
+        run_id: The run it belongs to; empty for a direct call without an idempotency key.
+        key: The key of the call: `run:turn.index`, or an id of its own where there is no run.
         principal_id: On whose behalf.
         language: Of the person.
         lease: Under which the run is owned; None where there is no stored run.
@@ -75,7 +75,7 @@ class CallSite:
     emit: Emit | None = None
     state: Any = None
     conversation: tuple[Transcript, ...] = ()
-    runtime: "NestedRuntime | None" = None
+    runtime: NestedRuntime | None = None
     entered: bool = False
     span: CallSpan | None = None
     again: bool = False

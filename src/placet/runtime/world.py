@@ -95,7 +95,7 @@ class World:
         personal: Which kinds of personal data are kept out of records (`placet.redaction.pack.KINDS`).
         redactors: One for each tool, made on first use.
         losses: Counts what could not be recorded, by kind.
-        tasks: Recordings of late endings that are under way.
+        tasks: What is under way beside the calls: recordings of late endings, and renewals of leases.
     """
 
     store: Store
@@ -229,7 +229,7 @@ class World:
         )
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Start a recording that nobody waits for; `settle_late_endings` waits for all of them."""
+        """Start what no call waits for, as the recording of a late ending; `settle_late_endings` waits for all."""
         task = asyncio.get_running_loop().create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)

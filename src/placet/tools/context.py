@@ -1,6 +1,6 @@
 """Context: what an executing tool may know of its call. The port through which it starts a nested run."""
 
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
@@ -39,8 +39,8 @@ class Context(Generic[Deps]):
         deps: What the host application hands to its tools.
         principal: On whose behalf the call is made, with today's roles.
         language: Of the person, as `"en"`, `"pt-BR"` or `"ro"`.
-        run_id: The run, or empty for a direct call.
-        call_key: The key of this call, `run:turn.index`.
+        run_id: The run, or empty for a direct call without an idempotency key.
+        call_key: The key of this call: `run:turn.index`, or an id of its own where there is no run.
         idempotency_key: The same whenever this call is tried again; hand it to the other side.
         deadline: When the call must have ended, in monotonic seconds.
         now: The time of the call, aware and in UTC.
@@ -89,11 +89,11 @@ class NestedRuns:
         return await runtime.run(agent, question, **options)
 
 
-def enter_call(context: Context[Any]) -> Any:
+def enter_call(context: Context[Any]) -> Token[Any]:
     """Make the runtime of this call the one that `NestedRuns` finds; return a token for `leave_call`."""
     return _runtime.set(context.runtime)
 
 
-def leave_call(token: Any) -> None:
+def leave_call(token: Token[Any]) -> None:
     """Undo `enter_call`."""
     _runtime.reset(token)

@@ -33,7 +33,7 @@ class EffectRecord:
     """One row of the ledger.
 
     Attributes:
-        key: `run:turn.index`, or for doors without turns `direct:principal:tool:key`.
+        key: The key of the call, `run:turn.index`.
         principal_id: On whose behalf.
         tool: Which tool.
         digest: Keyed digest of tool and arguments.
@@ -66,7 +66,7 @@ class Take:
     """What a call takes from one exact sliding window.
 
     Attributes:
-        key: Whose window, as `tool:principal` or `tool`.
+        key: Whose window of which limit, as `tool|principal|limit`, or `tool|*|limit` where all share it.
         at_most: How much the window holds.
         per: Its length.
         amount: How much this call takes: 1 for a rate, a value for a value budget.

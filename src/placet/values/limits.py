@@ -1,4 +1,4 @@
-"""How much, how often, how long: every numeric default of placet stands here.
+"""How much, how often, how long: the numeric defaults of agents, runs and tools.
 
 | default | value | what it bounds |
 |---|---|---|
