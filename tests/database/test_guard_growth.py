@@ -5,7 +5,8 @@ from typing import Final
 
 import pytest
 
-from tests.database.test_guard import allow, refuse
+from placet.database.answer import SqlRefusal
+from tests.database.test_guard import GUARD, allow, refuse
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,11 @@ COLLECTED: Final = (
         chain("SELECT id FROM ? UNION ALL SELECT id FROM ?", 18),
         chain("WITH b AS (SELECT x.id FROM ? x, ? y) SELECT id FROM b", 18),
         chain("SELECT id FROM ? WHERE id IN (SELECT id FROM ?)", 18, how=""),
+        (
+            "WITH RECURSIVE "
+            + ", ".join(f"a{n} AS NOT MATERIALIZED (SELECT x.id FROM a{n + 1} x, a{n + 1} y)" for n in range(18))
+            + ", a18 AS (SELECT id FROM orders) SELECT count(*) FROM a0"
+        ),
     ],
 )
 def test_no_query_repeats_its_parts_until_planning_fills_the_memory(sql: str) -> None:
@@ -158,6 +164,81 @@ def test_nothing_is_searched_for_what_is_as_long_as_itself(sql: str) -> None:
     assert refuse(sql).code == "too_large"
 
 
+HIDING: Final = {
+    "an array": "SELECT (ARRAY[s])[1] AS x FROM {t}",
+    "an array of two": "SELECT (ARRAY['x'] || s)[2] AS x FROM {t}",
+    "a row of VALUES": "SELECT v.x FROM {t}, LATERAL (VALUES ('a'), (t.s)) v(x)",
+    "a row": "SELECT (r).f1 AS x FROM (SELECT ROW(s) AS r FROM {t}) q",
+    "a match": "SELECT (regexp_match(s, '(.*)'))[1] AS x FROM {t}",
+    "an ordered set": "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY s) AS x FROM {t}",
+    "the most frequent": "SELECT mode() WITHIN GROUP (ORDER BY s) AS x FROM {t}",
+    "a document": "SELECT jsonb_build_object('a', s) ->> 'a' AS x FROM {t}",
+    "a scalar document": "SELECT to_jsonb(s) ->> 0 AS x FROM {t}",
+    "a document of the grammar": "SELECT JSON_VALUE(JSON_OBJECT('a': s), '$.a') AS x FROM {t}",
+    "a row as a document": "SELECT row_to_json(t) ->> 's' AS x FROM {t}",
+    "a row in an aggregate": "SELECT json_agg(t) -> 0 ->> 's' AS x FROM {t}",
+    "each of a document": "SELECT value AS x FROM {t}, jsonb_each_text(jsonb_build_object('a', s))",
+    "a list of columns": "SELECT x FROM (SELECT 'a' AS x) z, (SELECT s FROM {t}) q(x)",
+    "a star": "SELECT * FROM (SELECT t.* FROM {t}) q(x)",
+    "an alias like another column": "SELECT q.x FROM (SELECT 'a' AS x) z, LATERAL (SELECT s AS x FROM {t}) q",
+    "a column without a name": 'SELECT "case" AS x FROM (SELECT 1) z, (SELECT CASE WHEN true THEN s END FROM {t}) q',
+    "the second of a UNION": "SELECT 'a' AS x, 1 UNION ALL SELECT t.*, 2 FROM {t}",
+    "the alias of a join": "SELECT j.s AS x FROM ({t} CROSS JOIN counties) j",
+    "a name in front": "WITH RECURSIVE q AS (SELECT x FROM c), c AS (SELECT s AS x FROM {t}) SELECT x FROM q",
+}
+"""Where a collection is put in, and taken out again."""
+
+
+@pytest.mark.parametrize("place", HIDING)
+def test_a_collection_is_one_wherever_it_has_been(place: str) -> None:
+    assert (
+        "compared"
+        in refuse(f"SELECT strpos(x, 'b' || left(x, 200000)) FROM ({HIDING[place].format(t=LETTERS)}) y").message
+    )
+
+
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        "SELECT 'a', 'a' UNION ALL SELECT y || y, x FROM r",
+        "SELECT 'a', 'a' UNION ALL SELECT replace('xx', 'x', y), x FROM r",
+        "SELECT 'a', 'a' UNION ALL SELECT z.z, x FROM (SELECT y || y AS z, x FROM r) z",
+        "SELECT '1', '1' UNION ALL SELECT JSON_ARRAY(y, y)::text, x FROM r",
+    ],
+)
+def test_what_grows_by_way_of_another_column_grows(rounds: str) -> None:
+    sql = f"WITH RECURSIVE r(x, y) AS ({rounds}) SELECT strpos(y, 'b' || left(y, 200000)) FROM r LIMIT 40"
+
+    assert "compared" in refuse(sql).message
+
+
+def test_a_query_that_would_be_looked_through_for_too_long_is_refused() -> None:
+    nested = "SELECT 1 AS x"
+    for level in range(12):
+        nested = (
+            f"WITH RECURSIVE r{level} AS (SELECT 1 AS x UNION ALL ({nested})) SELECT a.x FROM r{level} a, r{level} b"
+        )
+
+    answer = GUARD.check(nested)
+    assert isinstance(answer, SqlRefusal)
+
+
+def test_long_built_documents_are_not_compared() -> None:
+    """They are no collections, and as long."""
+    long = f"(SELECT replace('{'x' * 900}', 'x', '1,2,3,4,5,6,7,8,9,') s) t"
+
+    assert "compared" in refuse(f"SELECT ('[' || s || '1]')::jsonb @> ('[' || s || '2]')::jsonb FROM {long}").message
+    assert (
+        "compared" in refuse(f"SELECT ('{{' || s || '1}}')::int[] <@ ('{{' || s || '2}}')::int[] FROM {long}").message
+    )
+
+
+BUILT: Final = (
+    "WITH a AS MATERIALIZED (SELECT lpad('', 990, '1,') || '1,' s FROM counties), "
+    "b AS MATERIALIZED (SELECT s||s||s||s||s||s||s||s||s||s s FROM a), "
+    "c AS MATERIALIZED (SELECT s||s||s||s||s||s s FROM b), "
+    "d AS MATERIALIZED (SELECT s||s||s||s||s||s||s||s||s||s s FROM c) SELECT {work} FROM d"
+)
 TEXT: Final = "(SELECT string_agg(g::text, '') s, jsonb_agg(g) j FROM generate_series(1, 100000) g) t"
 
 
@@ -169,6 +250,15 @@ TEXT: Final = "(SELECT string_agg(g::text, '') s, jsonb_agg(g) j FROM generate_s
         f"SELECT {', '.join('length((j || j)::text)' for _ in range(15))} FROM {TEXT}",
         "SELECT md5(string_agg(lpad('', 1000, 'x'), '')) FROM generate_series(1, 100000) g, generate_series(1, 9) h",
         f"SELECT length(string_agg('{'x' * 900}' || g, '')) FROM generate_series(1, 100000) g, generate_series(1, 9) h",
+        f"SELECT json_array_length(('[' || s || '1]')::json) FROM {TEXT}",
+        f"SELECT s::tsquery FROM {TEXT}",
+        f"SELECT s::int FROM {TEXT}",
+        f"SELECT ('{{' || s || '1}}')::int[] FROM {TEXT}",
+        f"SELECT normalize(s), encode(s::bytea, 'hex') FROM {TEXT}",
+        f"SELECT s IS JSON, JSON_VALUE(s, '$') FROM {TEXT}",
+        f"SELECT JSON_VALUE(j::text, '$') FROM {TEXT}",
+        BUILT.format(work=", ".join(f"jsonb_array_length(('[' || s || '{n}]')::jsonb)" for n in range(20))),
+        BUILT.format(work=", ".join(f"length(normalize(s || '{n}', NFKD))" for n in range(20))),
     ],
 )
 def test_no_row_works_on_collections_for_longer_than_a_query_may_take(sql: str) -> None:

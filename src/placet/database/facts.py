@@ -84,14 +84,14 @@ class Facts:
         samples: Every sampling method, with its arguments.
         values: Every parameterless function that is written as a keyword (`CURRENT_USER`).
         largest_value: How many characters the largest value of the query may hold, as far as
-            the text can tell; a column counts as `placet.database.growth.COLUMN_SIZE`.
+            the text can tell; a column counts as `placet.database.extent.COLUMN_SIZE`.
         largest_tree: How many nodes the query comes to, when each name for an expression is
             replaced by it; 0 when they are few in any case.
         patterns: Every regular expression that is written out, those in JSON paths included.
         long_searches: Where one collection is looked for in another, or a text in a text that is
             too long for it, or a regular expression that is long and not written out, as characters.
-        handles_much: Whether many functions take what was collected from rows, or it is collected
-            of long values.
+        handles_much: Whether much is done to what was collected from rows, or to what the query
+            builds, or it is collected of long values.
     """
 
     statements: tuple[str, ...]

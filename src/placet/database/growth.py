@@ -11,119 +11,85 @@ carried through sub-queries and `WITH`:
   measured on 18.6), and a `WITH … AS NOT MATERIALIZED` likewise.
 - collections: what an aggregate has made of rows is as long as the data. Searching it for another
   one takes the product of their lengths, in one function that no cancellation ends; and no
-  cancellation comes between the functions of one row (90 times md5 of 90 MB took 18 s).
+  cancellation comes between the functions of one row (90 times md5 of 90 MB took 18 s), so that
+  each has its points (`placet.database.effort`). What holds a collection is one, and what is taken
+  out of it: this is followed by the names of columns (`placet.database.extent`), through rounds of
+  `WITH RECURSIVE` too.
 - patterns: a regular expression that is not written out in the query must be short
   (`placet.database.regex`).
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from dataclasses import replace
+from typing import Any, Final
 
 from google.protobuf.message import Message
 from postgast import pg_query_pb2 as pb
 from postgast.walk import unwrap_node
 
+from placet.database.effort import MOST_EFFORT, TEXT_TYPES, TOO_MUCH, effort_of, effort_of_cast
+from placet.database.extent import (
+    COLUMN,
+    COLUMN_SIZE,
+    NOTHING,
+    TABLE,
+    Column,
+    Size,
+    Source,
+    added,
+    collected,
+    larger,
+    taken_out,
+    wrapped,
+)
+from placet.database.making import (
+    ADDING,
+    ADDING_NODES,
+    BUILDERS,
+    BY_DOT,
+    COLLECTING,
+    COLLECTING_NODES,
+    CONTAINING,
+    KEEPING,
+    LIKE,
+    MULTIPLYING,
+    NUMBERS,
+    PADDING,
+    PATHS,
+    READING,
+    READING_NODES,
+    SEARCHING,
+    SPLITTING,
+    TAKING,
+    TAKING_APART,
+    TEXTS,
+    WRAPPING,
+    WRAPPING_NODES,
+)
 from placet.database.matching import OPERATORS, patterns, places_of_patterns, written_out
 from placet.database.regex import LONGEST_PATTERN
 
-COLUMN_SIZE: Final = 10
-"""What a column of a table counts for: its size is the data's, not the asker's."""
-
-AGGREGATE_FACTOR: Final = 30
 LONGEST_NUMBER: Final = 150_000
 """Digits of the largest number, which nine characters can state."""
 PADDED: Final = 1_000
-PADDING: Final = frozenset({"lpad", "rpad", "round", "trunc", "exp", "power", "pow"})
-"""Functions that make length out of a number, within bounds."""
 MOST_SEARCHED: Final = 100_000_000
 """Characters of a text times those that are looked for in it."""
 LONGEST_NEEDLE: Final = 32
 """That may be looked for in a collection."""
 LONGEST_ELEMENT: Final = 400
 """Characters of what is collected, as far as the query makes it."""
-MOST_HANDLED: Final = 20
-"""Functions and operators over collections."""
+MOST_BUILT: Final = 5_000_000
+"""Characters of what is handed to functions, as far as the query builds it."""
+LONGEST_BUILT: Final = 1_000
+"""What is no longer counts for nothing."""
 STAR: Final = 50
 """How often `(x).*` repeats x, once for each of its columns."""
 
-_ADDING: Final = frozenset(
-    {
-        "concat", "concat_ws", "overlay", "array_append", "array_prepend", "array_cat", "json_build_object",
-        "jsonb_build_object", "json_build_array", "jsonb_build_array", "json_object", "jsonb_object", "jsonb_set",
-        "quote_literal", "quote_nullable",
-    }
-)  # fmt: skip
-_MULTIPLYING: Final = frozenset({"replace", "regexp_replace", "array_to_string", "array_replace"})
-COLLECTING: Final = frozenset(
-    {
-        "string_agg", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg", "json_agg_strict",
-        "jsonb_agg_strict", "json_object_agg_strict", "jsonb_object_agg_strict",
-    }
-)  # fmt: skip
-
-BUILDERS: Final = {**dict.fromkeys(_ADDING | COLLECTING, 1), **dict.fromkeys(_MULTIPLYING, 7)}
-"""The functions that make a larger value out of smaller ones, and how many concatenations each may come to."""
-
-SEARCHING: Final = frozenset(
-    {"strpos", "position", "replace", "split_part", "string_to_array", "string_to_table", "translate", "btrim", "ltrim",
-     "rtrim", "array_positions", "array_replace"}
-)  # fmt: skip
-"""Functions that look for their second argument in the first."""
-_READING: Final = frozenset(
-    {"to_tsquery", "plainto_tsquery", "phraseto_tsquery", "websearch_to_tsquery", "jsonb_path_query",
-     "jsonb_path_query_array", "jsonb_path_query_first", "jsonb_path_exists", "jsonb_path_match"}
-)  # fmt: skip
-"""Functions whose time or memory grows faster than what they read."""
-BY_DOT: Final = COLLECTING | _ADDING | _READING
-"""Functions that matter when a dot calls them, as in `c.json_agg`: of one value, nothing is multiplied or searched."""
-LIKE: Final = frozenset({"~~", "!~~", "~~*", "!~~*"})
-CONTAINING: Final = frozenset({"@>", "<@", "&&", "?|", "?&", "-"})
-"""Operators that compare every part of one side with every part of the other."""
-PATHS: Final = frozenset({"@?", "@@"})
-_KEEPING: Final = frozenset({"||", "-", "->", "->>", "#>", "#>>"})
-"""Operators whose result may be a collection."""
-_NUMBERS: Final = frozenset(
-    """
-    array_length array_lower array_ndims array_position array_upper ascii avg bit_length cardinality char_length
-    character_length count json_array_length json_typeof jsonb_array_length jsonb_typeof length md5 num_nonnulls
-    num_nulls octet_length position regexp_count regexp_instr sha256 starts_with strpos sum
-    """.split()  # noqa: SIM905 - a list of words reads better than a list of quoted words
-)
-"""Functions that make something short of a collection."""
-_TAKING_APART: Final = frozenset(
-    """
-    unnest json_array_elements json_array_elements_text jsonb_array_elements jsonb_array_elements_text json_each
-    json_each_text jsonb_each jsonb_each_text json_object_keys jsonb_object_keys string_to_table regexp_split_to_table
-    """.split()  # noqa: SIM905 - a list of words reads better than a list of quoted words
-)
-
-_ADDING_NODES: Final = frozenset(
-    {"RowExpr", "A_ArrayExpr", "JsonObjectConstructor", "JsonArrayConstructor", "JsonKeyValue"}
-)
-COLLECTING_NODES: Final = frozenset({"JsonArrayAgg", "JsonObjectAgg", "JsonArrayQueryConstructor"})
+_MOST_VISITS: Final = 30_000
+"""Of nodes: each round of a `WITH RECURSIVE` inside another one is looked at in each round of that."""
+_ROUNDS: Final = 5
+"""Of a `WITH RECURSIVE`, until each column that grows by way of another is known."""
 _CEILING: Final = 10**15
-
-
-class _Size(NamedTuple):
-    """Of a value: its characters, the nodes that make it, and how many aggregates it is within another."""
-
-    characters: int = 1
-    nodes: int = 1
-    collections: int = 0
-
-
-class _Source(NamedTuple):
-    """What is read from: its largest column, all of them together, what a row is called, and the nodes of it all."""
-
-    column: _Size
-    row: _Size
-    aliases: frozenset[str] = frozenset()
-    tree: int = 1
-
-
-_COLUMN: Final = _Size(COLUMN_SIZE)
-_TABLE: Final = _Source(_COLUMN, _Size(COLUMN_SIZE * 20), tree=5)
-_NOTHING: Final = _Source(_Size(), _Size(), tree=0)
 
 
 class Growth:
@@ -133,108 +99,130 @@ class Growth:
         largest: Characters of its largest value.
         tree: Nodes of the whole, when each name has been replaced by what it stands for.
         searches: Where a collection, or something too long, is looked for, or a pattern that is not written out.
-        handled: How many functions and operators take a collection.
+        effort: What the functions and operators take that work on collections, in points.
+        built: Characters of what is built and handed to functions.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, visits: list[int] | None = None) -> None:
+        self._visits = [0] if visits is None else visits
         self.largest = 0
         self.tree = 0
         self.searches: list[int] = []
-        self.handled = 0
-        self._builders = 0
+        self.effort = 0
+        self.built = 0
         self._has_long_elements = False
 
     @property
     def is_bounded(self) -> bool:
-        """Whether collections are few enough, and made of small values."""
-        return self.handled <= MOST_HANDLED and not self._has_long_elements
+        """Whether there is little work on collections, and they are made of small values."""
+        return self.effort <= MOST_EFFORT and self.built <= MOST_BUILT and not self._has_long_elements
 
-    def of_select(self, select: pb.SelectStmt, names: Mapping[str, _Source], outer: _Source) -> _Source:
+    def of_select(self, select: pb.SelectStmt, names: Mapping[str, Source], outer: Source) -> Source:
         """Return how large the rows of a query are, and note the largest value in it."""
         names = {**names, **self._of_with(select, names, outer)}
         if select.op != pb.SETOP_NONE:
             left = self.of_select(select.larg, names, outer)
-            right = self.of_select(select.rarg, names, outer)
-            return self._planned(
-                _Source(
-                    _larger((left.column, right.column)), _larger((left.row, right.row)), tree=left.tree + right.tree
-                )
-            )
-        source = self._of_from(select.from_clause, names, outer)
-        columns: list[_Size] = []
-        targets: list[_Size] = []
-        for target in (*select.target_list, *select.values_lists):
-            size = self._size(unwrap_node(target), names, source)
-            columns.append(source.column if _is_star(target.res_target.val) else size)
-            targets.append(size)
+            return self._planned(left.over(self.of_select(select.rarg, names, outer)))
+        read = self._of_from(select.from_clause, names, outer)
+        scope = replace(outer, tree=0).beside(read)
+        made = self._of_targets((*select.target_list, *select.values_lists), names, read, scope)
         clauses = [select.where_clause, select.having_clause, select.limit_count, select.limit_offset]
         clauses += [*select.group_clause, *select.sort_clause, *select.window_clause, *select.distinct_clause]
-        more = [self._size(unwrap_node(clause), names, source) for clause in clauses]
-        column, row = _larger(columns), _sum(targets)
+        more = [self._size(unwrap_node(clause), names, scope) for clause in clauses]
         if select.group_clause or select.sort_clause or select.distinct_clause or select.HasField("limit_count"):
-            column = column._replace(nodes=1)  # the planner leaves it as a query of its own
-        tree = source.tree + sum(size.nodes for size in (*targets, *more))
-        return self._planned(_Source(column, row, tree=tree))
+            made = made.planned_apart()
+        return self._planned(replace(made, tree=read.tree + made.tree + sum(size.nodes for size in more)))
 
-    def _planned(self, source: _Source) -> _Source:
+    def _of_targets(
+        self, targets: Iterable[pb.Node], names: Mapping[str, Source], read: Source, scope: Source
+    ) -> Source:
+        made = Source(tree=0)
+        sizes: list[Size] = []
+        for target in targets:
+            size = self._size(unwrap_node(target), names, scope)
+            sizes.append(size)
+            if _is_star(target.res_target.val):
+                fields = target.res_target.val.column_ref.fields
+                starred = scope.aliases.get(fields[-2].string.sval, scope) if len(fields) > 1 else read
+                made = made.beside(replace(starred, aliases={}, tree=0))
+            elif target.HasField("res_target") and not target.res_target.val.HasField("a_indirection"):
+                made = replace(made, columns=(*made.columns, Column(_name_of(target.res_target), size)))
+            else:  # it may be several
+                made = made.beside(Source((), size, tree=0))
+        return replace(made, row=added(sizes), tree=sum(size.nodes for size in sizes))
+
+    def _planned(self, source: Source) -> Source:
         tree = min(_CEILING, source.tree)
         self.tree = max(self.tree, tree)
-        return source._replace(tree=tree)
+        return replace(source, tree=tree)
 
-    def _of_with(self, select: pb.SelectStmt, names: Mapping[str, _Source], outer: _Source) -> dict[str, _Source]:
-        found: dict[str, _Source] = {}
-        for item in select.with_clause.ctes:
-            cte = item.common_table_expr
+    def _of_with(self, select: pb.SelectStmt, names: Mapping[str, Source], outer: Source) -> dict[str, Source]:
+        found: dict[str, Source] = {}
+        for cte, reads_itself in _in_order(select.with_clause):
             body = unwrap_node(cte.ctequery)
-            if isinstance(body, pb.SelectStmt):
-                before = self._builders
-                made = self.of_select(body, {**names, **found}, outer)
-                if cte.ctematerialized == pb.CTEMaterializeAlways:
-                    made = made._replace(column=made.column._replace(nodes=1), row=made.row._replace(nodes=1), tree=1)
-                if select.with_clause.recursive and self._builders > before:  # it may grow with every round
-                    made = made._replace(column=made.column._replace(collections=max(1, made.column.collections)))
-                found[cte.ctename] = made
+            if not isinstance(body, pb.SelectStmt):
+                continue
+            known = {**names, **found}
+            if reads_itself:
+                known[cte.ctename] = self._of_rounds(cte, body, known, outer)
+            made = self.of_select(body, known, outer).renamed(_texts(cte.aliascolnames))
+            if cte.ctematerialized == pb.CTEMaterializeAlways:
+                made = replace(made.planned_apart(), row=made.row._replace(nodes=1), tree=1)
+            found[cte.ctename] = made.growing() if reads_itself else made
         return found
 
-    def _of_from(self, items: Iterable[Message], names: Mapping[str, _Source], outer: _Source) -> _Source:
-        source = outer._replace(tree=1)
-        for item in items:
-            found = self._of_item(unwrap_node(item), names, source)
-            source = _Source(
-                _larger((source.column, found.column)), _larger((source.row, found.row)),
-                source.aliases | found.aliases, source.tree + found.tree,
-            )  # fmt: skip
-        return source
+    def _of_rounds(
+        self, cte: pb.CommonTableExpr, body: pb.SelectStmt, names: Mapping[str, Source], outer: Source
+    ) -> Source:
+        """Return what a recursive query reads under its own name: what grows by a round, or by way of what does."""
+        read = TABLE
+        for _ in range(_ROUNDS):
+            before, made = read, Growth(self._visits).of_select(body, {**names, cte.ctename: read}, outer)
+            read = replace(made.renamed(_texts(cte.aliascolnames)).growing(), tree=TABLE.tree).of_a_round()
+            if read == before:
+                break
+        return read
 
-    def _of_item(self, item: Message, names: Mapping[str, _Source], outer: _Source) -> _Source:
+    def _of_from(self, items: Iterable[Message], names: Mapping[str, Source], outer: Source) -> Source:
+        read = Source(tree=1)
+        for item in items:
+            found = self._of_item(unwrap_node(item), names, replace(outer, tree=0).beside(read))
+            read = read.beside(found)
+        return read
+
+    def _of_item(self, item: Message, names: Mapping[str, Source], outer: Source) -> Source:
         match item:
             case pb.RangeVar():
-                found = names.get(item.relname, _TABLE) if not item.schemaname else _TABLE
-                return found._replace(aliases=frozenset({item.alias.aliasname or item.relname}))
+                found = names.get(item.relname, TABLE) if not item.schemaname else TABLE
+                return found.called(item.alias.aliasname or item.relname, _texts(item.alias.colnames))
             case pb.RangeSubselect():
                 body = unwrap_node(item.subquery)
-                found = self.of_select(body, names, outer) if isinstance(body, pb.SelectStmt) else _TABLE
-                return found._replace(aliases=frozenset({item.alias.aliasname}))
+                found = self.of_select(body, names, outer) if isinstance(body, pb.SelectStmt) else TABLE
+                return found.called(item.alias.aliasname, _texts(item.alias.colnames))
             case pb.JoinExpr():
-                source = self._of_from((item.larg, item.rarg), names, outer)
-                condition = self._size(unwrap_node(item.quals), names, source)
-                return source._replace(tree=source.tree + condition.nodes)
+                read = self._of_from((item.larg, item.rarg), names, outer)
+                condition = self._size(unwrap_node(item.quals), names, replace(outer, tree=0).beside(read))
+                read = replace(read, tree=read.tree + condition.nodes)
+                return read.called(item.alias.aliasname, _texts(item.alias.colnames)) if item.alias.aliasname else read
             case _:
                 size = self._size(item, names, outer)
-                return _Source(size, size, frozenset(_alias_of(item)), size.nodes)
+                return Source((), size, size, {}, size.nodes).called(_alias_of(item))
 
-    def _size(self, node: Message, names: Mapping[str, _Source], source: _Source) -> _Size:
+    def _size(self, node: Message, names: Mapping[str, Source], source: Source) -> Size:
+        self._visits[0] += 1
+        if self._visits[0] > _MOST_VISITS:
+            raise OverflowError("the query is nested in a way that takes too long to look through")
         size = self._size_of(node, names, source)
-        size = _Size(min(_CEILING, size.characters), min(_CEILING, size.nodes), size.collections)
+        size = size._replace(characters=min(_CEILING, size.characters), nodes=min(_CEILING, size.nodes))
         self.largest = max(self.largest, size.characters)
         return size
 
     def _size_of(  # noqa: PLR0911 - a table of nodes
-        self, node: Message, names: Mapping[str, _Source], source: _Source
-    ) -> _Size:
+        self, node: Message, names: Mapping[str, Source], source: Source
+    ) -> Size:
         match node:
             case pb.A_Const():
-                return _Size(_length(node))
+                return Size(_length(node))
             case pb.ColumnRef():
                 return self._of_column(node, source)
             case pb.SelectStmt():
@@ -248,134 +236,195 @@ class Growth:
                 return self._of_sub_link(node, names, source)
             case pb.A_Indirection():
                 return self._of_indirection(node, names, source)
+            case pb.TypeCast():
+                return self._of_cast(node, self._size(unwrap_node(node.arg), names, source))
             case _:
-                sizes = self._sizes(_children(node), names, source)
-                kind = type(node).__name__
-                self.handled += kind == "TypeCast" and any(size.collections for size in sizes)
-                size = _sum(sizes) if kind in _ADDING_NODES | COLLECTING_NODES else _larger(sizes, is_tree=True)
-                return _collected(size) if kind in COLLECTING_NODES else size
+                return self._of_node(type(node).__name__, self._sizes(_children(node), names, source))
 
-    def _of_column(self, column: pb.ColumnRef, source: _Source) -> _Size:
-        last = column.fields[-1]
-        if last.HasField("a_star") or (len(column.fields) == 1 and last.string.sval in source.aliases):
+    def _of_node(self, kind: str, sizes: list[Size]) -> Size:
+        if kind in READING_NODES:
+            self._work(TOO_MUCH if any(size.is_text for size in sizes) else effort_of(kind), sizes)
+        if kind in COLLECTING_NODES:
+            return collected(added(sizes))
+        size = added(sizes) if kind in ADDING_NODES else larger(sizes, is_tree=True)
+        if kind in WRAPPING_NODES:
+            size = wrapped(size)._replace(is_text=False)
+        return size._replace(builds=True) if kind in ADDING_NODES else size
+
+    def _of_cast(self, cast: pb.TypeCast, size: Size) -> Size:
+        name, is_array = _texts(cast.type_name.names)[-1:], bool(cast.type_name.array_bounds)
+        effort = effort_of_cast(*name, is_array=is_array, is_text=size.is_text) if name else TOO_MUCH
+        self._work(effort, [size])
+        size = size._replace(nodes=size.nodes + 1)
+        if name and not is_array and name[0] in TEXT_TYPES:
+            return size._replace(is_text=size.collections > 0)
+        return wrapped(size)._replace(is_text=False)
+
+    def _of_column(self, column: pb.ColumnRef, source: Source) -> Size:
+        *path, name = _texts(column.fields) or ("",)
+        if column.fields[-1].HasField("a_star"):
             return source.row
-        if len(column.fields) > 1 and last.string.sval in BY_DOT:
-            called = self._made_by_call(last.string.sval, [source.row], column.location)
-            return _larger((source.column, called))
-        return source.column
+        if not path and name in source.aliases:
+            return wrapped(source.aliases[name].row)
+        alias = path[-1] if path else None
+        size = source.find(name, alias)
+        if path and name in BY_DOT:
+            row = source.aliases[path[-1]].row if alias in source.aliases else source.row
+            return larger((size, self._made_by_call(name, [wrapped(row)], column.location)))
+        return size
 
-    def _of_operator(self, node: pb.A_Expr, names: Mapping[str, _Source], source: _Source) -> _Size:
-        left, right = (self._size(unwrap_node(side), names, source) for side in (node.lexpr, node.rexpr))
+    def _of_operator(self, node: pb.A_Expr, names: Mapping[str, Source], source: Source) -> Size:
+        left, right = sizes = [self._size(unwrap_node(side), names, source) for side in (node.lexpr, node.rexpr)]
         name = node.name[-1].string.sval if node.name else ""
-        self.handled += name in _KEEPING and bool(left.collections or right.collections)
+        if name in KEEPING:
+            self._work(effort_of(name), sizes)
         if name in LIKE:
             self._search(left, right, node.location)
         if not _are_written_out(node):
             self._match(right, node.location)
-        elif (name in CONTAINING and left.collections and right.collections) or (name in PATHS and left.collections):
+        if (name in CONTAINING and _is_long_for(left, right)) or (name in PATHS and left.collections):
             self.searches.append(node.location)
-        self._builders += name == "||"
-        size = _sum((left, right)) if name == "||" else _larger((left, right), is_tree=True)
-        return size if name in _KEEPING else size._replace(collections=0)
+        if name == "||":
+            return wrapped(added(sizes))._replace(builds=True)
+        size = larger(sizes, is_tree=True)
+        if name in TAKING:
+            return taken_out(size)
+        return size if name in KEEPING else size._replace(collections=0, is_text=False, builds=False)
 
-    def _of_sub_link(self, link: pb.SubLink, names: Mapping[str, _Source], source: _Source) -> _Size:
-        size = _larger(self._sizes(_children(link), names, source), is_tree=True)
+    def _of_sub_link(self, link: pb.SubLink, names: Mapping[str, Source], source: Source) -> Size:
+        size = larger(self._sizes(_children(link), names, source), is_tree=True)
         if any(part.string.sval in OPERATORS for part in link.oper_name):
             self._match(size, link.location)
         if link.sub_link_type == pb.ARRAY_SUBLINK:
-            return _collected(size)
-        return size if link.sub_link_type == pb.EXPR_SUBLINK else size._replace(characters=1, collections=0)
+            return collected(size)
+        return size if link.sub_link_type == pb.EXPR_SUBLINK else Size(nodes=size.nodes)
 
-    def _of_indirection(self, node: pb.A_Indirection, names: Mapping[str, _Source], source: _Source) -> _Size:
-        size = _larger(self._sizes(_children(node), names, source), is_tree=True)
+    def _of_indirection(self, node: pb.A_Indirection, names: Mapping[str, Source], source: Source) -> Size:
+        size = larger(self._sizes(_children(node), names, source), is_tree=True)
         if any(part.HasField("a_star") for part in node.indirection):
             return size._replace(nodes=size.nodes * STAR)
-        is_element = any(part.HasField("a_indices") and not part.a_indices.is_slice for part in node.indirection)
-        size = size._replace(collections=max(0, size.collections - is_element))
+        if any(part.HasField("a_indices") and not part.a_indices.is_slice for part in node.indirection):
+            size = taken_out(size)
         for part in node.indirection:
             if part.string.sval in BY_DOT:
                 size = self._made_by_call(part.string.sval, [size], 0)
         return size
 
-    def _of_call(self, call: pb.FuncCall, names: Mapping[str, _Source], source: _Source) -> _Size:
+    def _of_call(self, call: pb.FuncCall, names: Mapping[str, Source], source: Source) -> Size:
         sizes = self._sizes((unwrap_node(argument) for argument in call.args), names, source)
-        more = self._sizes((unwrap_node(item) for item in (*call.agg_order, call.agg_filter)), names, source)
+        order = self._sizes((unwrap_node(item) for item in call.agg_order), names, source)
+        more = [*order, self._size(unwrap_node(call.agg_filter), names, source)]
         if not _are_written_out(call):
-            self._match(_larger(sizes[place] for place in places_of_patterns(call)), call.location)
-        made = self._made_by_call(call.funcname[-1].string.sval, sizes, call.location)
+            self._match(larger(sizes[place] for place in places_of_patterns(call)), call.location)
+        given = [*sizes, *order] if call.agg_within_group else sizes  # `mode() WITHIN GROUP (ORDER BY x)` is one of x
+        made = self._made_by_call(call.funcname[-1].string.sval, given, call.location)
         return made._replace(nodes=made.nodes + sum(size.nodes for size in more))
 
-    def _made_by_call(self, name: str, sizes: list[_Size], location: int) -> _Size:
-        self._builders += name in BUILDERS
-        if any(size.collections for size in sizes):
-            self.handled += 1
-        elif name in COLLECTING and any(size.characters > LONGEST_ELEMENT for size in sizes):
-            self._has_long_elements = True
+    def _made_by_call(self, name: str, sizes: list[Size], location: int) -> Size:
+        self._work(effort_of(name), sizes)
+        if name in COLLECTING and not any(size.collections for size in sizes):
+            self._has_long_elements |= any(size.characters > LONGEST_ELEMENT for size in sizes)
         if name in SEARCHING and len(sizes) > 1:
             self._search(sizes[0], sizes[1], location)
-        if name in _READING and any(size.collections for size in sizes):
+        if name in READING and any(size.collections for size in sizes):
             self.searches.append(location)
-        return self._made_by(name, sizes or [_COLUMN])
+        made = self._made_by(name, sizes or [COLUMN])
+        if name in TEXTS and made.collections:
+            made = made._replace(is_text=True)
+        return made._replace(builds=True) if name in BUILDERS else made
 
-    def _made_by(self, name: str, sizes: list[_Size]) -> _Size:
+    def _made_by(self, name: str, sizes: list[Size]) -> Size:
         if name in COLLECTING:
-            return _collected(_sum(sizes))
-        if name in _MULTIPLYING:
+            return collected(added(sizes))
+        if name in MULTIPLYING:
             product = 1
             for size in sizes:
                 product *= max(1, size.characters)
-            return _sum(sizes)._replace(characters=product)
-        size = _sum(sizes) if name in _ADDING else _larger(sizes, is_tree=True)
+            size = added(sizes)._replace(characters=product)
+        else:
+            size = added(sizes) if name in ADDING else larger(sizes, is_tree=True)
         if name in PADDING and len(sizes) > 1:
-            return size._replace(characters=PADDED, collections=0)
-        if name in _NUMBERS:
-            return size._replace(characters=COLUMN_SIZE, collections=0)
-        if name in ("string_to_array", "regexp_split_to_array"):
-            return size._replace(collections=size.collections + 1)
-        return size._replace(collections=max(0, size.collections - 1)) if name in _TAKING_APART else size
+            return Size(PADDED, size.nodes)
+        if name in NUMBERS:
+            return Size(COLUMN_SIZE, size.nodes)
+        if name in SPLITTING:
+            return size._replace(collections=size.collections + 1, is_text=False)
+        if name in TAKING_APART:
+            return taken_out(size)
+        return wrapped(size)._replace(is_text=False) if name in WRAPPING else size
 
-    def _search(self, text: _Size, needle: _Size, location: int) -> None:
+    def _work(self, effort: int, sizes: list[Size]) -> None:
+        """Note that something works on values. Between the functions of one row PostgreSQL looks at no clock."""
+        if any(size.collections for size in sizes):
+            self.effort += effort
+        self.built += sum(size.characters for size in sizes if not size.collections and size.characters > LONGEST_BUILT)
+
+    def _search(self, text: Size, needle: Size, location: int) -> None:
         """Note a search whose time no cancellation would end."""
         is_short = needle.characters <= LONGEST_NEEDLE and not needle.collections
         is_bounded = not needle.collections and text.characters * needle.characters <= MOST_SEARCHED
         if not (is_short or (is_bounded and not text.collections)):
             self.searches.append(location)
 
-    def _match(self, pattern: _Size, location: int) -> None:
+    def _match(self, pattern: Size, location: int) -> None:
         """Note a pattern that is not written out, and may become large."""
         if pattern.collections or pattern.characters > LONGEST_PATTERN:
             self.searches.append(location)
 
-    def _sizes(self, nodes: Iterable[Message], names: Mapping[str, _Source], source: _Source) -> list[_Size]:
+    def _sizes(self, nodes: Iterable[Message], names: Mapping[str, Source], source: Source) -> list[Size]:
         return [self._size(node, names, source) for node in nodes]
 
 
 def measure_growth(select: pb.SelectStmt) -> Growth:
     """Return how large a query may become."""
     growth = Growth()
-    growth.of_select(select, {}, _NOTHING)
+    growth.of_select(select, {}, NOTHING)
     return growth
+
+
+def _in_order(clause: pb.WithClause) -> list[tuple[pb.CommonTableExpr, bool]]:
+    """Return the queries of a `WITH`, those that are read before those that read them, and whether each reads itself.
+
+    With RECURSIVE one may read what stands behind it.
+    """
+    queries = [item.common_table_expr for item in clause.ctes]
+    if not clause.recursive:
+        return [(query, False) for query in queries]
+    reads = {query.ctename: _names_in(query) for query in queries}
+    ordered: dict[str, bool] = {}
+
+    def put(name: str) -> None:
+        if name in reads and name not in ordered:
+            ordered[name] = name in reads[name]
+            for read in reads[name]:
+                put(read)
+            ordered[name] = ordered.pop(name)  # behind what it reads
+
+    for query in queries:
+        put(query.ctename)
+    by_name = {query.ctename: query for query in queries}
+    return [(by_name[name], reads_itself) for name, reads_itself in ordered.items()]
+
+
+def _names_in(node: Message) -> frozenset[str]:
+    """Return the names of the relations that stand anywhere in a query, without a schema."""
+    found: set[str] = set()
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, pb.RangeVar) and not part.schemaname:
+            found.add(part.relname)
+        waiting.extend(_children(part))
+    return frozenset(found)
 
 
 def _are_written_out(node: pb.A_Expr | pb.FuncCall) -> bool:
     return all(constant is not None for pattern in patterns(node) for constant in written_out(pattern))
 
 
-def _larger(sizes: Iterable[_Size], *, is_tree: bool = False) -> _Size:
-    """Return the largest of all; of a tree, the nodes are those of all parts and one more."""
-    known = list(sizes) or [_Size(nodes=0)]
-    nodes = sum(size.nodes for size in known) + 1 if is_tree else max(size.nodes for size in known)
-    return _Size(max(size.characters for size in known), nodes, max(size.collections for size in known))
-
-
-def _sum(sizes: Iterable[_Size]) -> _Size:
-    known = list(sizes)
-    largest = _larger(known, is_tree=True)
-    return largest._replace(characters=sum(size.characters for size in known))
-
-
-def _collected(size: _Size) -> _Size:
-    return _Size(size.characters * AGGREGATE_FACTOR, size.nodes, size.collections + 1)
+def _is_long_for(left: Size, right: Size) -> bool:
+    """Return whether to compare every part of one with every part of the other takes too long."""
+    return bool(left.collections and right.collections) or left.characters * right.characters > MOST_SEARCHED
 
 
 def _length(constant: pb.A_Const) -> int:
@@ -388,9 +437,18 @@ def _is_star(node: pb.Node) -> bool:
     return bool(node.HasField("column_ref") and node.column_ref.fields[-1].HasField("a_star"))
 
 
-def _alias_of(item: Message) -> Iterable[str]:
-    if isinstance(item, pb.RangeFunction) and item.alias.aliasname:
-        yield item.alias.aliasname
+def _alias_of(item: Message) -> str:
+    return str(item.alias.aliasname) if isinstance(item, pb.RangeFunction) else ""
+
+
+def _name_of(target: pb.ResTarget) -> str:
+    """Return what PostgreSQL calls a column of a query, or nothing where that is not plain."""
+    parts = target.val.column_ref.fields or target.val.func_call.funcname
+    return str(target.name or (parts[-1].string.sval if parts else ""))
+
+
+def _texts(nodes: Iterable[pb.Node]) -> tuple[str, ...]:
+    return tuple(node.string.sval for node in nodes if node.HasField("string"))
 
 
 def _children(node: Message) -> Iterable[Message]:

@@ -13,8 +13,8 @@ from typing import Final
 from placet.database.answer import Fix, SqlRefusal
 from placet.database.caps import Caps
 from placet.database.facts import SqlParser, Unparsable
-from placet.database.growth import COLLECTING
 from placet.database.hints import syntax_hint
+from placet.database.making import COLLECTING
 from placet.database.objection import Objection
 from placet.database.policy import Policy
 from placet.database.relation import OpenData

@@ -13,22 +13,16 @@ from postgast import pg_query_pb2 as pb
 from postgast.walk import unwrap_node
 
 from placet.database.facts import Argument, Facts, Measure, NameUse, Pattern, Unparsable
-from placet.database.growth import (
-    BUILDERS,
-    COLLECTING,
-    COLLECTING_NODES,
-    STAR,
-    Growth,
-    measure_growth,
-)
+from placet.database.growth import STAR, Growth, measure_growth
+from placet.database.making import BUILDERS, COLLECTING, COLLECTING_NODES
 from placet.database.matching import OPERATORS, patterns, written_out
 from placet.database.nesting import measure
 from placet.database.policy import SYSTEM_COLUMNS
 
 _Scope: TypeAlias = frozenset[str]
 
-_FEW_BUILDERS: Final = 6
-"""So few concatenations cannot build what matters: 2 to the 6th times the text of a query."""
+_FEW_BUILDERS: Final = 2
+"""So few concatenations cannot build what matters: four times the text of a query."""
 _FEW_NODES: Final = 100_000
 """What a query may come to without being sized, if every name were replaced by what it stands for."""
 
