@@ -268,6 +268,14 @@ async def test_a_value_of_the_data_is_in_no_message(shared: PostgresSandbox, exp
     assert SAYING[expression] not in f"{answer.message} {answer.hint}"
 
 
+async def test_a_long_value_makes_no_long_message(sandbox: PostgresSandbox) -> None:
+    unguard(sandbox)
+    answer = await refuse(sandbox, "SELECT repeat('x', 3000000)::int FROM orders LIMIT 1")
+
+    assert answer.message == "invalid input syntax for type integer: <value>"
+    assert len(str(answer.detail)) < 20_000
+
+
 async def test_what_a_function_of_the_database_has_wrong_names_nothing_that_is_hidden(server: PostgresServer) -> None:
     with psycopg.connect(server.dsn(), autocommit=True) as connection:
         connection.execute(
@@ -483,8 +491,15 @@ async def test_a_setting_of_one_query_is_gone_in_the_next(server: PostgresServer
     assert answer.rows == (("2s", '"shop", "pg_temp"'),)
 
 
-async def test_a_query_has_the_memory_of_the_sandbox_whatever_its_role_has(server: PostgresServer) -> None:
-    large = {"work_mem": "'1GB'", "max_parallel_workers_per_gather": "8", "jit": "on"}
+async def test_a_query_has_the_memory_of_the_sandbox_and_gives_no_notices_whatever_its_role_has(
+    server: PostgresServer,
+) -> None:
+    large = {
+        "work_mem": "'1GB'", "max_parallel_workers_per_gather": "8", "jit": "on", "client_min_messages": "notice",
+    }  # fmt: skip
+    usual = {
+        "work_mem": "'16MB'", "max_parallel_workers_per_gather": "0", "jit": "off", "client_min_messages": "error",
+    }  # fmt: skip
     async with open_sandbox(server) as opened:
         try:
             with psycopg.connect(server.dsn(), autocommit=True) as connection:
@@ -494,10 +509,10 @@ async def test_a_query_has_the_memory_of_the_sandbox_whatever_its_role_has(serve
             answer = await read(opened, "SELECT " + ", ".join(f"current_setting('{name}')" for name in large))
         finally:
             with psycopg.connect(server.dsn(), autocommit=True) as connection:
-                for name, value in (("work_mem", "'16MB'"), ("max_parallel_workers_per_gather", "0"), ("jit", "off")):
+                for name, value in usual.items():
                     connection.execute(f"ALTER ROLE llm_ro SET {name} = {value}".encode())
 
-    assert answer.rows == (("16MB", "0", "off"),)
+    assert answer.rows == (("16MB", "0", "off", "error"),)
 
 
 async def test_backslashes_are_read_as_the_parser_reads_them(server: PostgresServer) -> None:

@@ -61,6 +61,7 @@ class Settings:
             "TimeZone": self.time_zone,
             "DateStyle": "ISO, YMD",
             "IntervalStyle": "postgres",
+            "client_min_messages": "error",  # a query may give a notice for each of a million rows
             "standard_conforming_strings": "on",  # or backslashes would end strings elsewhere than in the parser
             "cursor_tuple_fraction": "1",  # so that what is explained is what is run
             "client_connection_check_interval": "500",

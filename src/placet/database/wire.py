@@ -22,6 +22,8 @@ from placet.database.sqlstate import ServerFault
 Message: TypeAlias = Callable[[PGconn], None]
 """Something that is sent. It has one result."""
 
+_LONGEST_WORDS: Final = 10_000
+"""Bytes that are kept of what the server says: a value that it quotes may have hundreds of megabytes."""
 _FINE: Final = frozenset({ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK})
 
 
@@ -125,7 +127,7 @@ def _exchange(libpq: PGconn, count: int) -> PQGen[list[PGresult]]:
 
 def _fault(result: PGresult) -> ServerFault:
     def field(name: DiagnosticField) -> str:
-        return (result.error_field(name) or b"").decode(errors="replace")
+        return _shorten(result.error_field(name) or b"").decode(errors="replace")
 
     position = field(DiagnosticField.STATEMENT_POSITION)
     detail = " ".join(filter(None, (field(DiagnosticField.MESSAGE_DETAIL), field(DiagnosticField.CONTEXT))))
@@ -136,3 +138,10 @@ def _fault(result: PGresult) -> ServerFault:
         position=int(position) if position.isdigit() else None,
         detail=detail,
     )
+
+
+def _shorten(words: bytes) -> bytes:
+    """Leave out the middle of what is too long, so that what stands around a value is still there."""
+    if len(words) <= _LONGEST_WORDS:
+        return words
+    return words[: _LONGEST_WORDS // 2] + "…".encode() + words[-_LONGEST_WORDS // 2 :]
