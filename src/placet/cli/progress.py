@@ -13,7 +13,7 @@ from placet.cli.layout import GAP, call, call_of_text, fit
 from placet.cli.screen import Screen
 from placet.runtime.site import Emit
 from placet.values.call import OK
-from placet.values.decision import Reason
+from placet.values.decision import REASONS, Reason
 from placet.values.event import CallFinished, CallProposed, CallStarted, Event, RunEnded, TextDelta
 from placet.words.catalog import say
 from placet.words.escape import escape_for_person
@@ -136,11 +136,8 @@ def _sentence(started: CallStarted, language: str) -> str:
 
 def _failure(code: str, language: str) -> str:
     """Return what a person is told of a code that is not `ok`, with the code itself."""
-    sentence = FAILURES.get(code) or (REFUSALS[Reason(code)] if code in _REASONS else FAILURES["internal_error"])
+    sentence = FAILURES.get(code) or (REFUSALS[Reason(code)] if code in REASONS else FAILURES["internal_error"])
     return f"{say(sentence, language)} ({code})"
-
-
-_REASONS: Final = frozenset(reason.value for reason in Reason)
 
 
 def _duration(milliseconds: float) -> str:

@@ -10,12 +10,11 @@ from rich.text import Text
 from placet.cli.door import Door
 from placet.cli.layout import GAP, call, call_of_text, labelled
 from placet.values.audit import AuditEntry, AuditKind, AuditRecord
-from placet.values.decision import Reason
+from placet.values.decision import REASONS, Reason
 from placet.values.json import Json, JsonObject
 from placet.words.escape import escape_for_person, escape_json
 from placet.words.messages import DECISIONS, EFFECT_STATES, KINDS, REFUSALS, RUN_STATUSES
 
-_REASONS: Final = frozenset(reason.value for reason in Reason)
 RECORD_HANG: Final = 23
 """Where a record's own words begin, after its time: the lines of a long one go on there."""
 _KIND_SAYS_IT: Final = (AuditKind.WRITER, AuditKind.PURGE)
@@ -95,7 +94,7 @@ def decision(door: Door, entry: AuditEntry, body: Json) -> str:
         return door.say(DECISIONS["approve"], approvers=names) if names else door.say(DECISIONS["confirm"])
     if word == "allow":
         return door.say(DECISIONS["allow"], rule=entry.rule)
-    if word in _REASONS:
+    if word in REASONS:
         rule = f" · {door.say(DECISIONS['deny'], rule=entry.rule)}" if entry.rule else ""
         return f"{door.say(REFUSALS[Reason(word)])} ({escape_for_person(word).text}){rule}"
     known = {str(state): text for state, text in (*RUN_STATUSES.items(), *EFFECT_STATES.items())}
@@ -126,6 +125,6 @@ def _clock(at: datetime) -> str:
 
 
 def _style(entry: AuditEntry) -> str:
-    if entry.decision in _REASONS or entry.decision in ("failed", "unknown", "rejected", "expired"):
+    if entry.decision in REASONS or entry.decision in ("failed", "unknown", "rejected", "expired"):
         return "red"
     return "yellow" if entry.kind is AuditKind.APPROVAL else "cyan"

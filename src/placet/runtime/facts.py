@@ -9,13 +9,13 @@ from placet.errors import described
 from placet.gate.rate_limit import what_it_takes
 from placet.gate.request import GateRequest
 from placet.runtime.attempt import Ready
-from placet.runtime.look_up import look_up
+from placet.runtime.look_up import failed, look_up
 from placet.runtime.world import World
 from placet.tools.complaints import property_names
 from placet.tools.tool import Tool, Version
 from placet.values.approval import Preview
 from placet.values.construction import maker
-from placet.values.decision import Deny, Reason
+from placet.values.decision import Deny
 from placet.values.json import Json, canonical
 from placet.values.provenance import Origin, Provenance
 
@@ -117,11 +117,7 @@ def version_of(tell: Version, resource: Any) -> str | int | Deny:
         version = tell(resource)
         return version if type(version) in (str, int) else str(version)
     except Exception as error:  # noqa: BLE001 - whatever breaks here, the version is not known
-        return _broken("version", described(error))
-
-
-def _broken(rule: str, detail: str) -> Deny:
-    return Deny(Reason.CHECK_FAILED, "a look-up failed, so the call was refused", rule=rule, detail=detail)
+        return failed("version", described(error))
 
 
 async def see_preview(world: World, ready: Ready, resource: Any) -> Preview | Deny | None:
@@ -138,7 +134,7 @@ async def see_preview(world: World, ready: Ready, resource: Any) -> Preview | De
         try:
             preview = _written(seen.value)
         except Exception as error:  # noqa: BLE001 - what cannot be shown or stored is no preview
-            return _broken("preview", described(error))
+            return failed("preview", described(error))
     if version is None or preview is None:
         return preview
     return Preview(preview.text, {**preview.binds, RESOURCE_VERSION: version})

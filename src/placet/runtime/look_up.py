@@ -26,17 +26,17 @@ async def look_up(world: World, tool: Tool, function: Callable[..., Any], *argum
             hint = None if error.hint is None else words_of(error.hint, MAX_SAID)[0]
             return Deny(Reason.NOT_FOUND, words_of(error.message, MAX_SAID)[0], hint=hint, rule="look-up")
         case Raised(error=error):
-            text = "a look-up failed, so the call was refused"
-            return Deny(
-                Reason.CHECK_FAILED,
-                text,
-                rule="look-up",
-                detail=f"{type(error).__name__}: {words_of(error, MAX_SAID)[0]}",
-            )
+            return failed("look-up", f"{type(error).__name__}: {words_of(error, MAX_SAID)[0]}")
         case TimedOut():
             return Deny(Reason.CHECK_FAILED, "a look-up took too long, so the call was refused", rule="look-up")
         case _:
             assert_never(ending)
+
+
+def failed(rule: str, detail: str) -> Deny:
+    """Return the refusal for a fact that could not be looked up; only the audit log is told why."""
+    text = "a look-up failed, so the call was refused"
+    return Deny(Reason.CHECK_FAILED, text, rule=rule, detail=detail)
 
 
 async def _run(world: World, seconds: float, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Ending:

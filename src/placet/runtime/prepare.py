@@ -17,6 +17,7 @@ from placet.runtime.attempt import Attempt, Ready
 from placet.runtime.facts import look_up_facts, see_preview
 from placet.runtime.hooks import ToolUse, settle
 from placet.runtime.keys import call_digest, token_hash
+from placet.runtime.look_up import failed
 from placet.runtime.observations import purged_text, refusal_text, unknown_tool_text
 from placet.runtime.record import CallRecord, proposed
 from placet.runtime.redacted import detail_of
@@ -142,8 +143,7 @@ async def _prepare(world: World, call: ToolCall, site: CallSite) -> Prepared:
     try:
         return await _decide(world, ready)
     except StoreError as error:
-        deny = Deny(Reason.CHECK_FAILED, "a look-up failed, so the call was refused", rule="store", detail=repr(error))
-        return await refuse(world, ready.attempt, deny)
+        return await refuse(world, ready.attempt, failed("store", described(error)))
 
 
 async def _resolve(world: World, call: ToolCall, site: CallSite) -> tuple[Principal | None, Tool | None]:

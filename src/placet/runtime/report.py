@@ -25,7 +25,7 @@ from placet.runtime.book import NOTE
 from placet.runtime.world import World
 from placet.values.audit import AuditEntry, AuditKind
 from placet.values.call import OK
-from placet.values.decision import Reason
+from placet.values.decision import REASONS
 from placet.values.json import JsonObject, is_object
 from placet.values.run import Run, RunStatus, Usage
 
@@ -37,7 +37,6 @@ Node = dict[str, Any]
 
 _KEY: Final = re.compile(r"(?P<run>.+):(?P<turn>\d+)\.(?P<index>\d+)")
 _ROUND: Final = re.compile(r"(?P<loop>.+)\[(?P<number>\d+)\]")
-_REASONS: Final = frozenset(reason.value for reason in Reason)
 _USAGE: Final = tuple(Usage.__slots__)
 _GIVEN: Final = 0
 """The turn of the one call with which a workflow begins: no model has answered before it."""
@@ -260,7 +259,7 @@ def _call_status(last: AuditEntry, body: Mapping[str, Any]) -> str:
         return "waiting"
     if last.decision in ("unknown", "cancelled"):
         return last.decision
-    if last.decision in _REASONS:
+    if last.decision in REASONS:
         return "refused"
     return "done" if code in (OK, "") and last.decision in ("allow", "late", "done") else "error"
 

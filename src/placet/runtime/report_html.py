@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from placet.values.decision import Reason
+from placet.values.decision import REASONS, Reason
 from placet.values.json import Json, JsonObject, is_mapping
 from placet.words.catalog import say
 from placet.words.escape import escape_for_person, escape_json
@@ -54,7 +54,6 @@ footer{color:var(--soft);font-size:.85rem;margin-top:2rem}
 @media print{details{break-inside:avoid}}
 """
 
-_REASONS: Final = frozenset(reason.value for reason in Reason)
 _MARKS: Final[Mapping[str, str]] = {
     "done": "✓", "error": "✗", "refused": "✗", "stopped": "■", "cancelled": "■", "waiting": "⏸", "unknown": "?",
     "running": "▸", "ready": "▸",
@@ -189,7 +188,7 @@ class _Page:
             return self._say(DECISIONS["allow"], rule=rule)
         if node.get("status") == "refused":
             by = f" · {self._say(DECISIONS['deny'], rule=rule)}" if rule else ""
-            words = self._say(REFUSALS[Reason(decision)]) if decision in _REASONS else ""
+            words = self._say(REFUSALS[Reason(decision)]) if decision in REASONS else ""
             return f"{words} ({_shown(decision)}){by}"
         return ""
 

@@ -34,7 +34,7 @@ from placet.runtime.waiting import take_decisions
 from placet.runtime.world import World
 from placet.values.approval import ApprovalRequest
 from placet.values.construction import maker
-from placet.values.decision import Deny, Reason
+from placet.values.decision import REASONS, Deny, Reason
 from placet.values.event import CallWaiting, RunEnded
 from placet.values.json import Json
 from placet.values.limits import OUTPUT_REASKS
@@ -438,11 +438,10 @@ class Segment:
 
 
 _CODES: Final = {reason.value: reason for reason in StopReason} | {"timeout": StopReason.SECONDS}
-_REFUSED: Final = frozenset(reason.value for reason in Reason)
 
 
 def _why(code: str) -> StopReason:
     """Return why a workflow stopped, from the code of its tool's result."""
     if code in _CODES:
         return _CODES[code]
-    return StopReason.REFUSAL if code in _REFUSED else StopReason.STAGE
+    return StopReason.REFUSAL if code in REASONS else StopReason.STAGE

@@ -32,6 +32,10 @@ class Reason(StrEnum):
     CANCELLED = "cancelled"
 
 
+REASONS: Final = frozenset(reason.value for reason in Reason)
+"""The words of all reasons: which codes of results and records say that something was refused."""
+
+
 @dataclass(frozen=True, slots=True)
 class Allow:
     """The call may run.
