@@ -59,6 +59,7 @@ WITHOUT_THE_RULE: Final = {
     "has_known_nodes": "SELECT * FROM orders FOR UPDATE",
     "reads_open_relations": "SELECT * FROM hr.payroll",
     "calls_listed_functions": "SELECT pg_advisory_lock(id) FROM orders",
+    "names_bare_configurations": "SELECT to_tsvector('hr.x', name) FROM products",
     "names_listed_types": "SELECT 'hr.payroll'::regclass",
     "uses_bare_operators": "SELECT total OPERATOR(public.+) 1 FROM orders",
     "calls_nothing_by_a_dot": "SELECT c.wipe FROM counties c",
@@ -121,6 +122,16 @@ def test_a_relation_that_is_hidden_and_one_that_is_not_there_are_told_alike() ->
 
     assert hidden.message.replace("payroll", "") == missing.message.replace("payrolx", "")
     assert (hidden.code, hidden.hint, hidden.fix) == (missing.code, missing.hint, missing.fix)
+
+
+@pytest.mark.parametrize(
+    "name", ["'hr.x'", "'nowhere.x'", "'postgres.hr.x'", "'\"hr\".x'", "3748", "NULL", "E'hr\\x2ex'"]
+)
+def test_no_text_search_configuration_tells_what_schemas_there_are(name: str) -> None:
+    answers = [refuse(f"SELECT {call}({name}, 'a')") for call in ("to_tsvector", "pg_catalog.to_tsquery")]
+
+    assert {answer.code for answer in answers} == {"configuration_not_allowed"}
+    allow("SELECT to_tsvector('simple', name) @@ to_tsquery('english'::text, 'a'), to_tsvector(name) FROM products")
 
 
 def test_the_nearest_name_is_one_that_is_open() -> None:

@@ -72,13 +72,14 @@ _RANGES: Final = """
     daterange int4range int8range isempty lower_inc lower_inf numrange range_merge tsrange tstzrange upper_inc
     upper_inf
 """
-_SEARCH: Final = """
-    phraseto_tsquery plainto_tsquery to_tsquery to_tsvector ts_rank ts_rank_cd websearch_to_tsquery
-"""
+SEARCHES: Final = frozenset(
+    {"phraseto_tsquery", "plainto_tsquery", "to_tsquery", "to_tsvector", "websearch_to_tsquery"}
+)
+"""Functions that may take a text search configuration, by its name, as the first of several arguments."""
 
 FUNCTIONS: Final = frozenset(
-    f"{_AGGREGATES} {_WINDOW} {_NUMBERS} {_TEXT} {_TIME} {_JSON} {_ARRAYS} {_RANGES} {_SEARCH}".split()
-)
+    f"{_AGGREGATES} {_WINDOW} {_NUMBERS} {_TEXT} {_TIME} {_JSON} {_ARRAYS} {_RANGES} ts_rank ts_rank_cd".split()
+).union(SEARCHES)
 """Functions of `pg_catalog`, called bare or with that schema."""
 
 TYPES: Final = frozenset(

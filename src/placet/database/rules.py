@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from placet.database.answer import Fix
-from placet.database.facts import Facts, NameUse
+from placet.database.facts import Argument, Facts, NameUse
 from placet.database.hints import construct_hint, function_hint
 from placet.database.objection import Objection
 from placet.database.policy import (
@@ -18,6 +18,7 @@ from placet.database.policy import (
     LARGEST_VALUE,
     NODES,
     SAMPLES,
+    SEARCHES,
     TYPES,
     VALUES,
     Policy,
@@ -92,6 +93,16 @@ def calls_listed_functions(facts: Facts, _data: OpenData, policy: Policy) -> Ite
     for use in facts.values:
         if use.text not in VALUES:
             yield Objection("function_not_allowed", f"{use.text!r} is not open here", position=use.position)
+
+
+def names_bare_configurations(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
+    """No text search configuration names a schema: whether there is one would be told."""
+    for use in facts.functions:
+        first = use.arguments[0] if len(use.arguments) > 1 and use.parts[-1] in SEARCHES else Argument()
+        if first.is_constant and not (isinstance(first.value, str) and first.value.isidentifier()):
+            message = "a text search configuration is named by one word in quotes"
+            hint = f"write {use.parts[-1]}('simple', …)"
+            yield Objection("configuration_not_allowed", message, Fix.SQL, hint, use.position)
 
 
 def names_listed_types(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[Objection]:
@@ -191,6 +202,7 @@ RULES: Final[tuple[Rule, ...]] = (
     has_known_nodes,
     reads_open_relations,
     calls_listed_functions,
+    names_bare_configurations,
     names_listed_types,
     uses_bare_operators,
     calls_nothing_by_a_dot,
