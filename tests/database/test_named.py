@@ -49,6 +49,11 @@ SELECT id FROM parcels WHERE state = coalesce(:state, state) ORDER BY {sort};
 -- param: start prefix 3..20
 SELECT DISTINCT customer FROM parcels WHERE customer LIKE :start ESCAPE '\' ORDER BY customer;
 
+-- name: find_states
+-- Find states by what they say somewhere.
+-- param: words contains? 3..20
+SELECT DISTINCT state FROM parcels WHERE state LIKE :words ESCAPE '\' OR :words IS NULL ORDER BY state;
+
 -- name: weigh
 -- Say how much parcels weigh.
 -- param: tenant text = ana
@@ -188,6 +193,12 @@ async def test_a_wildcard_of_the_model_matches_itself(queries: NamedQueries) -> 
     assert rows(await ask(queries, "find_customers", start="50%")) == [["50%"]]
     assert rows(await ask(queries, "find_customers", start="%%%")) == []
     assert rows(await ask(queries, "find_customers", start="ana")) == [["ana"]]
+
+
+async def test_words_that_are_looked_for_may_be_left_out(queries: NamedQueries) -> None:
+    assert rows(await ask(queries, "find_states", words="ent")) == [["sent"]]
+    assert rows(await ask(queries, "find_states")) == [["lost"], ["sent"]]
+    assert rows(await ask(queries, "find_states", words="%%%")) == []
 
 
 async def test_a_text_is_a_value_whatever_it_says(queries: NamedQueries) -> None:

@@ -108,6 +108,7 @@ def read_one(header: str, sql: str = "SELECT 1") -> Statement:
         ("-- param: a prefix", "SELECT 1 WHERE x LIKE :a ESCAPE '!'", "ESCAPE says otherwise"),
         ("-- param: a prefix", "SELECT 1 WHERE x LIKE (:a) ESCAPE ''", "ESCAPE says otherwise"),
         ("-- param: a prefix", "SELECT 1 WHERE x = :a", "declare it as text"),
+        ("-- param: a prefix", "SELECT 1 WHERE x LIKE :a OR (:a || x) IS NULL", "declare it as text"),
         ("-- param: a prefix", "SELECT 1 WHERE y LIKE 'x' OR x = :a", "declare it as text"),
         ("-- param: a int", "SELECT $1, :a", r"not as '\$1'"),
         ("-- param: a int", "SELECT 1 -- WHERE x = :a", "'a' is declared and not used"),
@@ -174,6 +175,8 @@ def test_a_statement_ends_with_its_semicolon_whatever_is_remarked_behind_it(tail
         ("-- param: a text", "SELECT 1 WHERE x ~ '^a' AND y = :a"),
         ("-- param: a text", "SELECT 1 WHERE x <@ :a OR x ~<~ :a"),
         ("-- param: a int", "SELECT ~ :a"),
+        ("-- param: a contains?", "SELECT 1 WHERE (:a IS NULL OR x LIKE :a)"),
+        ("-- param: a contains?", "SELECT 1 WHERE (:a::text is not null AND x LIKE :a)"),
         ("-- Mind: prices are in lei.", "SELECT '\u2013\u00a0', \"\u2019\" -- \u201ca\u201d"),
     ],
 )

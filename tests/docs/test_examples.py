@@ -10,18 +10,23 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+QUERIES = re.compile(r"^```sql\n(.*?)^```", re.MULTILINE | re.DOTALL)
+"""What stands beside the examples of a page as `queries.sql`."""
 
 
 def examples() -> list[object]:
     found: list[object] = []
     for page in PAGES:
-        for number, block in enumerate(BLOCK.findall(page.read_text("utf-8")), 1):
-            found.append(pytest.param(block, id=f"{page.name} {number}"))
+        text = page.read_text("utf-8")
+        queries = "".join(QUERIES.findall(text))
+        for number, block in enumerate(BLOCK.findall(text), 1):
+            found.append(pytest.param(block, queries, id=f"{page.name} {number}"))
     return found
 
 
-@pytest.mark.parametrize("example", examples())
-def test_an_example_runs(example: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("example", "queries"), examples())
+def test_an_example_runs(example: str, queries: str, tmp_path: Path) -> None:
+    (tmp_path / "queries.sql").write_text(queries, "utf-8")
     script = tmp_path / "example.py"
     script.write_text(example, "utf-8")
     command = [sys.executable, "-W", "error", str(script)]

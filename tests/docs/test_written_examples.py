@@ -7,17 +7,22 @@ from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import typer
 
 from placet.cli.app import app
 from placet.config import FILE_NAME, read_settings
+from placet.database.named import NamedQueries
 from placet.database.plan import read_plan
+from placet.database.postgres_runner import PostgresRunner
+from placet.database.query_file import read_queries
 from placet.gate.policy_text import parse_policy
 from placet.runtime.server_sent import encode_event
 from placet.tools.tool import Options
 from placet.values.event import CallStarted
 from tests.docs.test_examples import PAGES, ROOT
+from tests.postgres_server import PostgresServer
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCKS: list[tuple[Path, str, str]] = [
@@ -39,9 +44,9 @@ def test_every_block_is_run_or_read_here_but_for_drawings() -> None:
     languages = {language for _, language, _ in BLOCKS}
     others = {(page.name, language) for page, language, _ in BLOCKS if language not in ("python", "console")}
 
-    assert languages == {"python", "console", "toml", "yaml", "text"}
+    assert languages == {"python", "console", "toml", "yaml", "sql", "text"}
     assert others == {
-        ("cli.md", "toml"), ("policy.md", "toml"), ("data.md", "yaml"), ("streaming.md", "text"),
+        ("cli.md", "toml"), ("policy.md", "toml"), ("data.md", "yaml"), ("data.md", "sql"), ("streaming.md", "text"),
         ("models.md", "text"),  # tests/models/test_five_steps.py
         ("ARCHITECTURE.md", "text"), ("skills.md", "text"),  # drawings
     }  # fmt: skip
@@ -67,6 +72,18 @@ def test_the_policy_is_read() -> None:
 
 def test_the_plan_is_read() -> None:
     assert read_plan(written("data.md", "yaml")).relations.keys() == {"orders", "customers"}
+
+
+ORDERS = "CREATE TABLE orders (id int, customer_id int, status text, total numeric, note text, ordered_at timestamptz)"
+
+
+async def test_the_queries_are_understood_by_postgres_too() -> None:
+    with PostgresServer() as server:
+        with psycopg.connect(server.dsn(), autocommit=True) as connection:
+            connection.execute(ORDERS)
+        reads, writes = PostgresRunner(server.dsn()), PostgresRunner(server.dsn(), writable=True)
+        async with NamedQueries(read_queries(written("data.md", "sql")), reads=reads, writes=writes) as queries:
+            assert queries.names == ("get_order", "list_orders", "cancel_order")
 
 
 def test_an_event_goes_over_the_wire_as_it_is_written() -> None:

@@ -49,6 +49,7 @@ class Placeholder:
         is_matched: Whether a LIKE is looking at it.
         escape: The constant after ESCAPE, or None.
         is_expression: Whether it stands in a regular expression, or in the pattern of SIMILAR TO.
+        is_asked_for_null: Whether nothing is asked of it but whether it is null, as of a filter that may be left out.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Placeholder:
     is_matched: bool = False
     escape: str | None = None
     is_expression: bool = False
+    is_asked_for_null: bool = False
 
     @property
     def is_escaped(self) -> bool:
@@ -90,6 +92,7 @@ def placeholders(sql: str, where: str) -> tuple[Placeholder, ...]:
             is_matched=index in patterns,
             escape=patterns.get(index),
             is_expression=index in expressions,
+            is_asked_for_null=_is_asked_for_null(matches[index + 1 : index + 6]),
         )
         for index, match in enumerate(matches)
         if match["variant"] or match["value"]
@@ -196,6 +199,14 @@ def _expressions(matches: Sequence[re.Match[str]]) -> frozenset[int]:
         if start is not None:
             found.update(range(start, _end_of_pattern(matches, start)))
     return frozenset(found)
+
+
+def _is_asked_for_null(after: Sequence[re.Match[str]]) -> bool:
+    """Return whether what stands behind a value is IS NULL, or IS NOT NULL; the value may be cast."""
+    words = [match[0].lower() for match in after]
+    if words[:1] == ["::"]:
+        words = words[2:]
+    return words[:2] == ["is", "null"] or words[:3] == ["is", "not", "null"]
 
 
 def _is_tilde(matches: Sequence[re.Match[str]], index: int) -> bool:

@@ -225,7 +225,7 @@ def _explain(fault: ServerFault, text: str, names: Sequence[str], kinds: Mapping
         said.append(f", at {excerpt(text, fault.position - 1)!r}")
     if fault.sqlstate in _UNTYPED and (number := _NUMBERED.search(fault.message)):
         kind = kinds[names[int(number[1]) - 1]]
-        said.append(f"; write its type where it first stands, {number[0]}::{_TYPES.get(kind, 'text')}")
+        said.append(f"; compare it first, or write its type there, {number[0]}::{_TYPES.get(kind, 'text')}")
     elif fault.hint:
         said.append(f"; {fault.hint}")
 

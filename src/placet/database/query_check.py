@@ -104,5 +104,5 @@ def _check_matching(parameter: Parameter, place: Placeholder, where: str) -> Non
         )
     if parameter.kind in MATCHING and place.is_escaped_otherwise:
         raise ConfigurationError(f"{where}: :{name} is escaped by a backslash, and ESCAPE says otherwise")
-    if parameter.kind in MATCHING and not place.is_matched:
+    if parameter.kind in MATCHING and not place.is_matched and not place.is_asked_for_null:
         raise ConfigurationError(f"{where}: :{name} is escaped for LIKE, and no LIKE looks at it; declare it as text")

@@ -10,17 +10,21 @@
 SELECT status, shipped_at FROM orders WHERE id = :order_id AND customer_id = :customer_id;
 ```
 
-The comments without a word before a colon are the tool's description. The words:
+`:name` is a value and `{name}` a variant, outside of texts, quoted names and comments; `::` is a cast, and a colon
+that is neither has a blank behind it, as in `tags[1 : n]`. A query ends with its semicolon, or where the next begins.
+
+The comments without a word before a colon are the tool's description. The words, in small letters and right before
+their colon, between the name and the statement:
 
 | word | what follows | |
 |---|---|---|
 | `name` | the tool's name | begins a query |
 | `param` | a parameter of the model's (`placet.database.parameters`) | may repeat |
-| `bind` | a name, where its value comes from, and its type | may repeat; never in the model's schema |
-| `variant` | a parameter, a choice, `=`, and the text for `{parameter}` | may repeat |
+| `bind` | a name, where its value comes from (`SOURCES`), and its type | may repeat; never in the model's schema |
+| `variant` | a parameter, a choice, `=`, and the text for `{parameter}` | may repeat; the first choice is the default |
 | `effect` | `read`, `write` or `destructive` | `read` without it |
-| `returns` | `one` row, as an object; `rows` without it | |
-| `rows` | how many are shown | |
+| `returns` | `one` row, as an object; `rows` without it | where it reads, more than one is an error |
+| `rows` | how many are shown, 1000 at most | the cap of the connection without it |
 | `roles` | who may call it, with commas | |
 | `limit` | `10/minute` | may repeat |
 | `authorise`, `approval` | the name of one that is handed to `query_tools` | |

@@ -62,7 +62,7 @@ class SqliteRunner:
         if writes and not self._writable:
             raise ConfigurationError(f"{where}: it writes, and the file is opened to be read")
         for place in placeholders(sql, where):
-            if kinds.get(place.name) in MATCHING and not place.is_escaped:
+            if kinds.get(place.name) in MATCHING and not place.is_escaped and not place.is_asked_for_null:
                 raise ConfigurationError(f"{where}: SQLite has no escape of its own: LIKE :{place.name} ESCAPE '\\'")
         if odd := written_otherwise(sql):
             raise ConfigurationError(f"{where}: a value is written as :name, not as {odd!r}")
