@@ -194,6 +194,7 @@ class Agent:
             emit: Told what happens meanwhile; see `placet.values.event`.
 
         Raises:
+            ConfigurationError: `principal` is neither a principal nor the id of one, or `output` is no type of output.
             StoreError: The store or the directory cannot be read.
             asyncio.CancelledError: The caller was cancelled; the run is closed as cancelled.
         """
@@ -238,7 +239,7 @@ class Agent:
         """Return what comes of a question, for programs without an event loop. Its arguments are those of `ask`.
 
         Raises:
-            ConfigurationError: An event loop is running here; use `await agent.ask(…)`.
+            ConfigurationError: An event loop is running here, use `await agent.ask(…)`; or as `ask` says.
             StoreError: The store or the directory cannot be read.
         """
         return self.run_sync(self.ask(question, principal=principal, history=history, language=language))
@@ -258,7 +259,7 @@ class Agent:
         except RuntimeError:
             return self._own_loop.run(work)
         work.close()
-        raise ConfigurationError("an event loop is running here: use `await agent.ask(…)` instead of ask_sync")
+        raise ConfigurationError("an event loop is running here: await the verb itself, as in `await agent.ask(…)`")
 
     async def watch(self, run_id: str, *, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
         """Yield the numbered events of a run that somebody streams, the past first, until it ends or waits.
@@ -291,6 +292,7 @@ class Agent:
         through, recorded, and the history stays valid.
 
         Raises:
+            ConfigurationError: As `ask` says.
             StoreError: The store or the directory cannot be read.
         """
         run_id = self.world.ids.new("run")
@@ -452,6 +454,7 @@ class Agent:
             emit: Told what happens meanwhile.
 
         Raises:
+            ConfigurationError: `principal` is neither a principal nor the id of one.
             StoreError: The store or the directory cannot be read.
         """
         await self.open()
@@ -469,6 +472,7 @@ class Agent:
         """Return what would become of a call and what each check says to it; nothing is taken and nothing runs.
 
         Raises:
+            ConfigurationError: `principal` is neither a principal nor the id of one.
             StoreError: The store or the directory cannot be read.
         """
         await self.open()
@@ -513,7 +517,9 @@ class Agent:
             ConfigurationError: It is no length of time above zero.
             StoreError: The store cannot be written.
         """
-        return await purge(self.world, duration(older_than))
+        age = duration(older_than)
+        await self.open()
+        return await purge(self.world, age)
 
     async def close(self) -> None:
         """Wait for late endings, commit what is queued, close the store, and the model if the agent has opened it.

@@ -1,10 +1,13 @@
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
+from placet import Agent
 from placet.agent.definition import AgentDefinition
-from placet.errors import ModelUnavailableError
+from placet.errors import ConfigurationError, ModelUnavailableError
 from placet.models.scripted import ScriptedModel
 from placet.ports import ModelAnswer, ModelRequest
 from placet.runtime.sinks import ListSink
@@ -162,6 +165,37 @@ def test_a_program_without_an_event_loop_can_ask_too(make_agent: MakeAgent) -> N
     agent.close_sync()
 
     assert isinstance(outcome, Answer)
+
+
+async def test_where_an_event_loop_runs_the_verb_itself_is_awaited(make_agent: MakeAgent) -> None:
+    agent = make_agent()
+
+    with pytest.raises(ConfigurationError, match=r"await the verb itself"):
+        agent.run_sync(agent.purge("1 day"))
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        pytest.param(lambda agent: agent.ask("Hi", principal=CLERK), id="ask"),
+        pytest.param(lambda agent: agent.call("look", {"name": "sky"}, principal=CLERK), id="call"),
+        pytest.param(lambda agent: agent.explain("look", {"name": "sky"}, principal=CLERK), id="explain"),
+        pytest.param(lambda agent: agent.approve("apr_1", by=CLERK), id="approve"),
+        pytest.param(lambda agent: agent.confirm("apr_1", by=CLERK), id="confirm"),
+        pytest.param(lambda agent: agent.reject("apr_1", by=CLERK), id="reject"),
+        pytest.param(lambda agent: agent.approvals(), id="approvals"),
+        pytest.param(lambda agent: agent.resume("run_1"), id="resume"),
+        pytest.param(lambda agent: agent.report("run_1"), id="report"),
+        pytest.param(lambda agent: agent.purge("1 day"), id="purge"),
+    ],
+)
+async def test_the_first_verb_opens_the_store(
+    make_agent: MakeAgent, tmp_path: Path, verb: Callable[[Agent], Awaitable[object]]
+) -> None:
+    agent = make_agent(store=f"sqlite:///{tmp_path}/placet.db")
+
+    await verb(agent)
+    await agent.close()
 
 
 async def test_leaving_a_stream_cancels_the_run_and_closes_it(make_agent: MakeAgent, heard: ListSink) -> None:
