@@ -273,9 +273,11 @@ class State:
         Raises:
             StoreError: There is no such effect, or the state is no end; nothing was stored.
         """
+        if state is EffectState.RUNNING:
+            raise StoreError(f"the effect {key!r} cannot be settled as {state.value!r}: that is no end")
         effect = self.effects.get(key)
-        if effect is None or state is EffectState.RUNNING:
-            raise StoreError(f"the effect {key!r} cannot be settled as {state!r}: no such effect, or no such end")
+        if effect is None:
+            raise StoreError(f"the effect {key!r} cannot be settled: there is none; nothing was stored")
         if effect.state in IN_DOUBT:
             self.effects[key] = EffectRecord(
                 key=key, principal_id=effect.principal_id, tool=effect.tool, digest=effect.digest,
