@@ -196,7 +196,11 @@ def test_a_refusal_says_how_to_write_it(sql: str, hint: str) -> None:
         ("SELECT id FROM orders ORDER BY id USING OPERATOR(shop.<)", "operator_not_allowed"),
         ("SELECT name FROM counties ORDER BY name COLLATE shop.c", "collation_not_allowed"),
         ("SELECT * FROM orders TABLESAMPLE shop.bernoulli (5)", "sample_not_allowed"),
-        ("SELECT shop.orders.id FROM shop.orders", "long_column"),
+        ("SELECT core.orders.id FROM shop.orders", "long_column"),
+        ("SELECT core.orders.* FROM shop.orders", "long_column"),
+        ("SELECT postgres.shop.orders.id FROM shop.orders", "long_column"),
+        ("SELECT shop.counties.wipe FROM shop.counties", "unknown_column"),
+        ("SELECT shop.counties.ctid FROM shop.counties", "unknown_column"),
         ("SELECT * FROM postgres.shop.orders", "unknown_relation"),
         ("SELECT TREAT(1 AS pg_sleep)", "function_not_allowed"),
         ("SELECT COLLATION FOR ('a')", "function_not_allowed"),
@@ -206,6 +210,14 @@ def test_a_refusal_says_how_to_write_it(sql: str, hint: str) -> None:
 )
 def test_what_names_a_schema_or_calls_by_another_way_is_refused(sql: str, code: str) -> None:
     assert refuse(sql).code == code
+
+
+def test_a_column_may_be_named_with_the_schema_of_an_open_relation() -> None:
+    allow('SELECT shop.orders.id, shop.orders.*, "shop"."orders"."total" FROM shop.orders')
+    data = OpenData([Relation("orders", "shop"), Relation("orders", "old")])
+    two = Guard(PostgastParser(), data).check("SELECT shop.orders.id FROM shop.orders JOIN old.orders ON true")
+
+    assert isinstance(two, Passed)
 
 
 def test_a_node_that_the_reader_cannot_unwrap_is_reported() -> None:

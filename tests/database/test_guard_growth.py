@@ -21,6 +21,11 @@ from tests.database.test_guard import GUARD, allow, refuse
         "SELECT count(*) FROM generate_series(1, 10 * 1000000000) g",
         "SELECT * FROM generate_series('0001-01-01'::timestamp, '9999-12-31', '1 second') g",
         "SELECT * FROM generate_series(now(), now() + interval '1 year', '1 second') g",
+        "SELECT * FROM generate_series(1, 1000 * 1000) g",
+        "SELECT * FROM generate_series(1, 1, 1 / 2 / 100000.0) g, generate_series(0, 10, 10 / 4 / 100000.0) h",
+        "SELECT power(9.9, 100 * 100), total ^ (40000.0 / 2) FROM orders",
+        "SELECT power(9.9, 1e308 * 1e308), total ^ (1 - 1 / 0), total ^ (1 - true) FROM orders",
+        f"SELECT power(9.9, {' * '.join(['2000000000'] * 30)}) FROM orders",
         (
             "WITH a AS (SELECT replace('aaaaaaaaaa', 'a', 'aaaaaaaaaa') s), "
             "b AS (SELECT replace(s, 'a', s) s FROM a), c AS (SELECT replace(s, 'a', s) s FROM b) "
@@ -48,6 +53,10 @@ def test_no_size_is_made_out_of_a_number(sql: str) -> None:
         "SELECT code::char(2), total::numeric(14, 2) FROM counties, orders",
         "SELECT power(1.05::double precision, id) FROM orders",
         "SELECT total ^ 2, power(total, 0.5) FROM orders",
+        "SELECT power(max(total) / min(total), 1.0 / 12) - 1, max(total) ^ (1 / (5 - 2.0)) FROM orders",
+        "SELECT * FROM generate_series(1, 24 * 60) g, generate_series(0, 1 - 0.1, 1 / 10.0) h",
+        "SELECT * FROM generate_series(date_trunc('hour', now()) - interval '23 hours', now(), '1 hour') h",
+        "SELECT * FROM generate_series(now() - interval '1 day', now(), interval '15 minutes') h",
         "SELECT * FROM generate_series(current_date - 30, current_date, interval '1 day') d",
         "SELECT * FROM generate_series(timestamptz '2025-01-01', '2025-01-31 23:00', '1 hour') d",
         "SELECT * FROM generate_series(date '2000-01-01', date '2025-12-31', '1 month') d",

@@ -47,7 +47,7 @@ ATTACKS: Final = (
     "(o).wipe",
     "(ROW(1)).pg_typeof",
     "o.wipe",
-    "shop.orders.id",
+    "core.orders.id",
     "'a' COLLATE pg_catalog.\"C\"",
     "xmlelement(NAME x)",
     "(WITH d AS (DELETE FROM orders RETURNING 1) SELECT 1 FROM d)",

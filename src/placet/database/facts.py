@@ -18,7 +18,7 @@ class Argument:
     """What stands at one place of a call, an operator or a sample.
 
     Attributes:
-        is_constant: Whether it is a constant, signs and casts of a constant included.
+        is_constant: Whether it is a constant, signs and casts of a constant and sums of numbers included.
         value: The constant.
         cast: The type to which it is cast, without its schema, or None.
     """
@@ -26,6 +26,12 @@ class Argument:
     is_constant: bool = False
     value: Constant = None
     cast: str | None = None
+
+
+def is_number(argument: Argument) -> bool:
+    """Return whether it is a constant number."""
+    value = argument.value
+    return argument.is_constant and isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,7 @@ class Facts:
         types: Every type that is named.
         operators: Every operator that has a schema, and every `^`.
         notations: Every name after a dot: `c.f` and `(c).f` may be a call `f(c)`.
-        long_columns: Column names of three and more parts.
+        long_columns: Column names of three and more parts, a star for the last of a row's.
         system_columns: Every column that is called like one of the system's own.
         collations: Every collation that is named.
         samples: Every sampling method, with its arguments.

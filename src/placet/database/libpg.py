@@ -4,15 +4,16 @@ libpg_query is PostgreSQL's own grammar, so what it reads is what the server wil
 is walked once; what the walk does not know is reported as a node like any other.
 """
 
+import math
 from collections.abc import Callable, Iterable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from google.protobuf.message import DecodeError, Message
 from postgast import PgQueryError, parse, scan
 from postgast import pg_query_pb2 as pb
 from postgast.walk import unwrap_node
 
-from placet.database.facts import Argument, Facts, Measure, NameUse, Pattern, Unparsable
+from placet.database.facts import Argument, Facts, Measure, NameUse, Pattern, Unparsable, is_number
 from placet.database.growth import STAR, Growth, measure_growth
 from placet.database.making import BUILDERS, COLLECTING, COLLECTING_NODES
 from placet.database.matching import OPERATORS, patterns, written_out
@@ -23,6 +24,8 @@ _Scope: TypeAlias = frozenset[str]
 
 _FEW_BUILDERS: Final = 2
 """So few concatenations cannot build what matters: four times the text of a query."""
+_LARGEST_RECKONED: Final = 2**63
+"""Of numbers that are reckoned with: PostgreSQL's own end there, when they are whole."""
 _FEW_NODES: Final = 100_000
 """What a query may come to without being sized, if every name were replaced by what it stands for."""
 
@@ -229,7 +232,7 @@ class _Reader:
         parts = _texts(column.fields)
         is_row = column.fields[-1].HasField("a_star")
         if len(parts) + is_row > 2:
-            self._use("long_columns", parts, column.location)
+            self._use("long_columns", (*parts, "*") if is_row else parts, column.location)
         if parts and parts[-1] in SYSTEM_COLUMNS and not is_row:
             self._use("system_columns", parts, column.location)
         if len(parts) > 1 and not is_row:
@@ -273,16 +276,37 @@ def _texts(nodes: Iterable[pb.Node]) -> tuple[str, ...]:
 
 
 def _argument(node: pb.Node) -> Argument:
-    """Return what stands at a place, looking through casts and signs."""
+    """Return what stands at a place, looking through casts and signs, and reckoning with constants."""
     if node.HasField("a_const"):
         return _constant(node.a_const)
     if node.HasField("type_cast"):
         inner = _argument(node.type_cast.arg)
-        cast = _texts(node.type_cast.type_name.names)
-        return Argument(inner.is_constant, inner.value, cast[-1] if cast else None)
+        name = _texts(node.type_cast.type_name.names)
+        return Argument(inner.is_constant, inner.value, name[-1] if name else None)
     if node.HasField("named_arg_expr"):
         return _argument(node.named_arg_expr.arg)
+    if node.HasField("a_expr") and node.a_expr.kind == pb.AEXPR_OP:
+        return _reckon(_texts(node.a_expr.name), _argument(node.a_expr.lexpr), _argument(node.a_expr.rexpr))
     return Argument()
+
+
+def _reckon(operator: tuple[str, ...], left: Argument, right: Argument) -> Argument:
+    """Return what an operator makes of two numbers that are constants, nothing constant of others."""
+    if not (is_number(left) and is_number(right)):
+        return Argument()
+    a, b = cast("float", left.value), cast("float", right.value)
+    match operator:
+        case ("+",):
+            value = a + b
+        case ("-",):
+            value = a - b
+        case ("*",):
+            value = a * b
+        case ("/",) if b:
+            value = math.trunc(a / b) if isinstance(a, int) and isinstance(b, int) else a / b
+        case _:
+            return Argument()
+    return Argument(True, value) if abs(value) < _LARGEST_RECKONED else Argument()
 
 
 def _constant(constant: pb.A_Const) -> Argument:

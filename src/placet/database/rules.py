@@ -131,13 +131,14 @@ def uses_bare_operators(facts: Facts, _data: OpenData, _policy: Policy) -> Itera
             yield Objection("collation_not_allowed", message, hint="write it bare", position=use.position)
 
 
-def calls_nothing_by_a_dot(facts: Facts, _data: OpenData, policy: Policy) -> Iterator[Objection]:
+def calls_nothing_by_a_dot(facts: Facts, data: OpenData, policy: Policy) -> Iterator[Objection]:
     """No name after a dot is one that a dot calls: `c.f` is `f(c)` when `c` has no such column, `(x).f` is `f(x)`."""
     granted = {name.partition(".")[2] for name in policy.functions}
     harmless = FUNCTIONS | TYPES | DOTTED_WORDS | granted
     for use in facts.long_columns:
-        message = f"{use.text!r} has more than two parts"
-        yield Objection("long_column", message, Fix.SQL, "write alias.column", use.position)
+        if len(use.parts) != 3 or data.find(use.parts[1], use.parts[0]) is None:
+            message = f"the column {use.text!r} is of no open relation"
+            yield Objection("long_column", message, Fix.SQL, "write alias.column", use.position)
     for use in facts.notations:
         called = use.parts[-1].removeprefix("_")  # `_int4` is an array of `int4`
         if (called in policy.dotted or called.startswith("pg_")) and called not in harmless:

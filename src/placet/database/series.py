@@ -16,7 +16,7 @@ _UNIT_SECONDS: Final = {
 _INTERVAL: Final = re.compile(r"\s*(-?\d+(?:\.\d+)?)?\s*([a-z]+?)s?\s*(?=$|[\s\d-])", re.IGNORECASE)
 _CLOCK: Final = re.compile(r"(-?)(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?")
 
-DAY: Final = 86_400.0
+MINUTE: Final = 60.0
 
 
 def count_values(arguments: Sequence[Argument]) -> float | None:

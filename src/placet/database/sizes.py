@@ -5,7 +5,7 @@ from typing import Final
 
 from placet.database.facts import Argument
 from placet.database.policy import LARGEST_LENGTH, LONGEST_FORMAT, LONGEST_SERIES
-from placet.database.series import DAY, count_values, seconds_of
+from placet.database.series import MINUTE, count_values, seconds_of
 
 _FLOATS: Final = frozenset({"float4", "float8"})
 
@@ -54,6 +54,6 @@ def _series_problem(arguments: Sequence[Argument]) -> str | None:
         return None if count <= LONGEST_SERIES else f"the series has {count:.0f} values; at most {LONGEST_SERIES}"
     step = arguments[2] if len(arguments) > 2 else Argument()
     seconds = seconds_of(step.value) if step.is_constant and isinstance(step.value, str) else None
-    if seconds is not None and abs(seconds) >= DAY:  # by the day, dates end before the time is up
+    if seconds is not None and abs(seconds) >= MINUTE:  # of honest bounds it has few; of others the time is up
         return None
-    return "generate_series needs bounds that are written as numbers or dates, or a step of a day and more"
+    return "generate_series needs bounds that are written as numbers or dates, or a step of a minute and more"
