@@ -471,6 +471,20 @@ async def test_a_write_whose_end_nobody_has_seen_is_not_certain(parcels: str, se
     assert answer.fix is Fix.OPERATOR
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_what_one_loop_has_opened_answers_in_another(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """As where a command's application opens its queries before the command's own loop runs."""
+    made = make_queries(kind, request, tmp_path, QUERIES)
+    asyncio.run(made.open())
+
+    async def answer() -> SqlAnswer:
+        answers = [await ask(made, "get_parcel", id=1) for _ in range(3)]
+        await made.close()
+        return answers[-1]
+
+    assert rows(asyncio.run(answer())) == [["sent", 1.5]]
+
+
 async def test_queries_that_are_not_there_are_named(queries: NamedQueries) -> None:
     with pytest.raises(ConfigurationError, match="get_parcel"):
         queries.find("get_parcle")

@@ -192,6 +192,19 @@ async def test_one_row_is_that_row_or_none(shop: Path) -> None:
     assert (none["code"], one, several["code"], several["fix"]) == ("not_found", {"id": 1}, "several", "narrow")
 
 
+@pytest.mark.parametrize("name", ["json", "copy", "schema", "model_config", "model_dump", "class"])
+async def test_a_column_may_be_called_as_it_pleases(shop: Path, name: str) -> None:
+    text = (
+        f"-- name: q\n-- Ask.\n-- roles: customer\n-- returns: one\n-- answer.en: it is {{{name}}}\nSELECT 5 AS {name}"
+    )
+    queries = NamedQueries(read_queries(text), reads=SqliteRunner(shop))
+    await queries.open()
+    definition = AgentDefinition(name="shop", prompt="You help.")
+    async with Agent(definition, tools=query_tools(queries), model=ScriptedModel(), store="memory:") as agent:
+        assert told(await agent.call("q", {}, principal=CUSTOMER)) == {name: 5}
+    await queries.close()
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

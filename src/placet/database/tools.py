@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Final, NotRequired
 from weakref import WeakValueDictionary
 
-from pydantic import Field, create_model
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from placet.database.answer import Fix, Rows, SqlAnswer, SqlRefusal
@@ -218,12 +218,12 @@ def _failure(answer: SqlRefusal, name: str) -> PlacetError:
 
 def _returns(query: NamedQuery) -> Any:
     """Return the type of what a query gives back, of which its output schema is made."""
-    fields = {name: Annotated[_type_of(schema), Field(title=name)] for name, _, schema in query.columns}
+    columns = [(name, Annotated[_type_of(schema), Field(title=name)]) for name, _, schema in query.columns]
+    made: Any = TypedDict  # its fields are known when it runs, and no name of a column is one of its own
     if query.statement.returns_one:
-        return create_model(query.statement.name, **{name: (kind, ...) for name, kind in fields.items()})  # type: ignore[call-overload]  # its fields are known when it runs
-    kinds = tuple(Annotated[_type_of(schema), Field(title=name)] for name, _, schema in query.columns)
+        return made(query.statement.name, dict(columns))
+    kinds = tuple(kind for _, kind in columns)
     row: Any = tuple[kinds] if kinds else list[Any]  # type: ignore[valid-type]  # its columns are known when it runs
-    made: Any = TypedDict  # its rows are known when it runs
     return made(query.statement.name, {**ShownRows.__annotations__, "rows": list[row]})
 
 
