@@ -124,6 +124,8 @@ def test_a_value_of_the_parameter_is_bound(text: str, value: Json, bound: Json) 
         ("a bool", 1),
         ("a date", "30.06.2025"),
         ("a datetime", "noon"),
+        ("a datetime", "0001-01-01T00:00:00+14:00"),
+        ("a datetime", "9999-12-31T23:59:59-01:00"),
         ("a uuid", "x"),
         ("a enum(x, y)", "z"),
         ("a prefix", "%"),

@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from math import isfinite
 from typing import Final
 from uuid import UUID
@@ -334,8 +334,11 @@ def _accept_date(parameter: Parameter, value: Json) -> Json:
 
 def _accept_datetime(parameter: Parameter, value: Json) -> Json:
     try:
-        return datetime.fromisoformat(str(value)).isoformat(sep=" ")
-    except ValueError:
+        moment = datetime.fromisoformat(str(value))
+        if moment.tzinfo:
+            moment.astimezone(UTC)  # which the first and the last hours of all time have no place in
+        return moment.isoformat(sep=" ")
+    except (ValueError, OverflowError):
         raise ValueError(f"{parameter.name} must be a time, as 2025-06-30T12:00:00Z") from None
 
 
