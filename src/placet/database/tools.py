@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, NotRequired
 from weakref import WeakValueDictionary
 
 from pydantic import Field
+from pydantic_core import to_json
 from typing_extensions import TypedDict
 
 from placet.database.answer import Fix, Rows, SqlAnswer, SqlRefusal
@@ -26,6 +27,7 @@ DESCRIBE: Final = "describe_data"
 
 _ENVELOPE_BYTES: Final = 20_000
 """Of an answer besides its cells: names of columns, brackets, advice."""
+_TYPES: Final[Mapping[str, Any]] = {"integer": int | None, "boolean": bool | None, "string": str | None}
 _PATIENCE: Final = 1.0
 """Seconds by which a tool outlasts its query, which answers for itself."""
 
@@ -210,34 +212,30 @@ def _tell_one(answer: Rows) -> Any:
 
 
 def _failure(answer: SqlRefusal, name: str) -> PlacetError:
-    """Return what a write raises: a `ToolError` says that nothing was done, any other that nobody knows."""
+    """Return what a write raises: a `ToolError` says that nothing was done, any other that nobody knows.
+
+    The model reads the refusal of a write in the shape of every other one.
+    """
     if answer.is_certain:
-        return ToolError(answer.message, hint=answer.hint, detail=answer.detail)
+        return ToolError(to_json(answer.as_json()).decode(), detail=answer.detail)
     return PlacetError(f"nobody has seen how {name!r} ended: {answer.message} {answer.detail or ''}")
 
 
 def _returns(query: NamedQuery) -> Any:
     """Return the type of what a query gives back, of which its output schema is made."""
-    columns = [(name, Annotated[_type_of(schema), Field(title=name)]) for name, _, schema in query.columns]
     made: Any = TypedDict  # its fields are known when it runs, and no name of a column is one of its own
     if query.statement.returns_one:
-        return made(query.statement.name, dict(columns))
-    kinds = tuple(kind for _, kind in columns)
+        return made(query.statement.name, {name: _type_of(schema) for name, _, schema in query.columns})
+    kinds = tuple(_type_of(schema, name) for name, _, schema in query.columns)
     row: Any = tuple[kinds] if kinds else list[Any]  # type: ignore[valid-type]  # its columns are known when it runs
     return made(query.statement.name, {**ShownRows.__annotations__, "rows": list[row]})
 
 
-def _type_of(schema: JsonObject) -> Any:
-    words = schema["type"]
-    match words:
-        case "integer":
-            return int | None
-        case "boolean":
-            return bool | None
-        case "string":
-            return str | None
-        case _:
-            return int | float | str | None
+def _type_of(schema: JsonObject, name: str = "") -> Any:
+    """Return the type of a column's values, described by what they are and, in a row that is an array, by its name."""
+    said = ": ".join(filter(None, (name, str(schema.get("description", "")))))
+    kind: Any = _TYPES.get(str(schema["type"]), int | float | str | None)
+    return Annotated[kind, Field(description=said)] if said else kind
 
 
 def _timeout(caps: Caps) -> float:
