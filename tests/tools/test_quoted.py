@@ -29,34 +29,43 @@ def ship(
     return note
 
 
-RAW = Tool.define(
-    name="ship",
-    description="Ship it.",
-    effect="read",
-    roles={EVERYONE},
-    parameters={
-        "type": "object",
-        "properties": {
-            "to": {"$ref": "#/$defs/Address"},
-            "lines": {"type": "array", "items": {"type": "string"}},
-            "note": {"type": "string"},
-            "extra": {"anyOf": [{"type": "object"}, {"type": "null"}]},
-            "either": {"anyOf": [{"type": "array"}, {"type": "string"}]},
-            "any": {},
-        },
-        "required": ["to", "lines"],
-        "$defs": {
-            "Address": {
-                "type": "object",
-                "properties": {"street": {"type": "string"}, "number": {"type": "integer"}},
-                "required": ["street", "number"],
-            }
-        },
+PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "to": {"$ref": "#/$defs/Address"},
+        "lines": {"type": "array", "items": {"type": "string"}},
+        "note": {"type": "string"},
+        "extra": {"anyOf": [{"type": "object"}, {"type": "null"}]},
+        "either": {"anyOf": [{"type": "array"}, {"type": "string"}]},
+        "any": {},
     },
-    handler=lambda args: args,
-)
+    "required": ["to", "lines"],
+    "$defs": {
+        "Address": {
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "number": {"type": "integer"}},
+            "required": ["street", "number"],
+        }
+    },
+}
+
+
+def raw(parameters: dict[str, Any]) -> Tool:
+    return Tool.define(
+        name="ship",
+        description="Ship it.",
+        effect="read",
+        roles={EVERYONE},
+        parameters=parameters,
+        handler=lambda args: args,
+    )
+
+
+OLDER = json.loads(json.dumps(PARAMETERS).replace("$defs", "definitions"))
 TO = {"street": "Main St", "number": 5}
-both = pytest.mark.parametrize("made", [ship, RAW], ids=["typed", "raw"])
+both = pytest.mark.parametrize(
+    "made", [ship, raw(PARAMETERS), raw(OLDER)], ids=["typed", "raw", "raw, of an older draft"]
+)
 
 
 def read(made: Tool, **arguments: Any) -> Arguments | Deny:
@@ -116,7 +125,7 @@ def test_what_is_wrong_elsewhere_is_said_of_what_was_sent(made: Tool) -> None:
 
 
 def test_where_the_schema_says_nothing_a_text_stays_a_text() -> None:
-    answer = read(RAW, to=TO, lines=json.dumps([]), any="[]")
+    answer = read(raw(PARAMETERS), to=TO, lines=json.dumps([]), any="[]")
 
     assert isinstance(answer, Arguments)
     assert answer.json["any"] == "[]"

@@ -106,6 +106,16 @@ def test_the_nearest_name_is_said() -> None:
     assert refused(of(city={}), {"ctiy": "x"}) == "ctiy: is unknown to this tool | did you mean 'city'?"
 
 
+@pytest.mark.parametrize("place", ["$defs", "definitions"])
+def test_the_nearest_name_is_said_behind_a_reference_too(place: str) -> None:
+    schema = {
+        **of(to={"$ref": f"#/{place}/Address"}),
+        place: {"Address": {**of(city={}), "additionalProperties": False}},
+    }
+
+    assert refused(schema, {"to": {"ctiy": "x"}}).endswith("| did you mean 'city'?")
+
+
 @pytest.mark.parametrize("schema", [{}, {"type": "object"}, of()])
 def test_a_tool_without_parameters_takes_none(schema: dict[str, Any]) -> None:
     assert text(schema, "") == "{}"

@@ -11,6 +11,7 @@ from typing import Any, Final
 from pydantic_core import ErrorDetails
 
 from placet.tools.json_schema import subschemas
+from placet.tools.schema_parts import definition
 from placet.values.json import is_array, is_mapping, is_object
 
 MAX_COMPLAINTS: Final = 5
@@ -139,8 +140,8 @@ def _arms(root: Mapping[str, Any], schema: Any, seen: tuple[int, ...] = ()) -> l
     seen = (*seen, id(schema))
     arms: list[Mapping[str, Any]] = [schema]
     reference = schema.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#/$defs/"):
-        arms += _arms(root, root.get("$defs", {}).get(reference.removeprefix("#/$defs/")), seen)
+    if isinstance(reference, str):
+        arms += _arms(root, definition(root, reference), seen)
     for key in ("anyOf", "oneOf", "allOf"):
         for arm in schema.get(key, ()):
             arms += _arms(root, arm, seen)

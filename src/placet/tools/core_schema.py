@@ -20,8 +20,9 @@ from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 from pydantic_core import PydanticCustomError, SchemaSerializer, SchemaValidator, core_schema, to_json
 
+from placet.tools.encode import order_in_set
 from placet.values.construction import dataclass
-from placet.values.json import canonical, is_array, is_mapping
+from placet.values.json import is_array, is_mapping
 
 Node = dict[str, Any]
 
@@ -297,7 +298,7 @@ def _sorted_set(node: Node, name: str, traits: Traits) -> Node:
         return node
 
     def write(items: Any, handler: Callable[[Any], Any]) -> Any:
-        return sorted(handler(items), key=_sort_key)
+        return sorted(handler(items), key=order_in_set)
 
     plain = cast("Any", node.copy())
     node["serialization"] = core_schema.wrap_serializer_function_ser_schema(write, schema=plain, when_used="json")
@@ -312,14 +313,6 @@ def _standard_base64(node: Node, name: str, traits: Traits) -> Node:
             lambda data: base64.b64encode(data).decode(), when_used="json"
         )
     return node
-
-
-def _sort_key(item: Any) -> tuple[str, Any]:
-    if isinstance(item, str):
-        return ("text", item)
-    if isinstance(item, int | float):
-        return ("number", item)
-    return ("other", canonical(item))
 
 
 def _bare_secret(node: Node, name: str, traits: Traits) -> Node:

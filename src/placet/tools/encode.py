@@ -121,7 +121,7 @@ class _Encoder:
                 return self._object(zip(getattr(value, "_fields"), value, strict=False), depth)  # noqa: B009 - no checker knows it
             case AbstractSet():
                 items = self._list(value, depth)
-                return sorted(items, key=_sort_key)
+                return sorted(items, key=order_in_set)
             case list() | tuple() | deque() | Sequence() | Iterator():
                 return self._list(value, depth)
             case _:
@@ -208,7 +208,8 @@ def _key(key: Any) -> str:
     raise NotSerialisableError(msg)
 
 
-def _sort_key(item: Json) -> tuple[str, Any]:
+def order_in_set(item: Json) -> tuple[str, Any]:
+    """Return what the items of a set, as JSON, are sorted by, whatever they are."""
     if isinstance(item, str):
         return ("text", item)
     if isinstance(item, int | float):

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import jiter
 
+from placet.tools.schema_parts import definition
 from placet.values.json import Json, JsonObject
 
 _KINDS: Final[Mapping[str, type]] = {"array": list, "object": dict}
@@ -56,9 +57,7 @@ def _kinds_of(part: Json, schema: JsonObject, depth: int) -> set[str]:
         return set()
     reference = part.get("$ref")
     if isinstance(reference, str):
-        definitions = schema.get("$defs")
-        inner = definitions.get(reference.removeprefix("#/$defs/")) if isinstance(definitions, Mapping) else None
-        return _kinds_of(inner, schema, depth + 1)
+        return _kinds_of(definition(schema, reference), schema, depth + 1)
     kind = part.get("type")
     if isinstance(kind, str):
         return {kind}

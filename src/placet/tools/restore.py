@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from placet.tools.root_forms import definition
+from placet.tools.schema_parts import definition, names_type
 from placet.values.json import Json, is_array, is_mapping, is_object
 
 
@@ -16,11 +16,6 @@ def restore(root: Any, value: dict[str, Any]) -> Json:
         value: What the model wrote, parsed.
     """
     return _restore(root, root, value)
-
-
-def _is(schema: Mapping[str, Any], kind: str) -> bool:
-    kinds = schema.get("type")
-    return kinds == kind or (is_array(kinds) and kind in kinds)
 
 
 def _arms(root: Any, schema: Any, seen: tuple[str, ...] = ()) -> list[Mapping[str, Any]]:
@@ -39,7 +34,7 @@ def _arms(root: Any, schema: Any, seen: tuple[str, ...] = ()) -> list[Mapping[st
 def _takes_null(arms: Sequence[Mapping[str, Any]]) -> bool:
     def nullable(arm: Mapping[str, Any]) -> bool:
         return (
-            _is(arm, "null")
+            names_type(arm, "null")
             or (None in arm.get("enum", ()))
             or (arm.get("const", 0) is None)
             or not arm.keys() - {"description", "default"}
@@ -72,7 +67,7 @@ def _restore_enum(arms: Sequence[Mapping[str, Any]], value: str) -> Json:
     options = [
         option for arm in arms for option in arm.get("enum", [arm["const"]] if "const" in arm else [])
     ]  # fmt: skip
-    if value in options or any(_is(arm, "string") and "enum" not in arm and "const" not in arm for arm in arms):
+    if value in options or any(names_type(arm, "string") and "enum" not in arm and "const" not in arm for arm in arms):
         return value
     for option in options:
         if not isinstance(option, str) and json.dumps(option) == value:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from placet.tools.schema_parts import definition
 from placet.values.json import JsonObject, is_mapping
 
 ROOT_FORMS: Final = ("$ref", "anyOf", "oneOf", "allOf", "not", "enum", "if", "then", "else", "unevaluatedProperties")
@@ -47,9 +48,3 @@ def root_arms(root: Any) -> Iterator[tuple[Mapping[str, Any], bool]]:
         pending += [(arm, sure) for arm in schema.get("allOf", ())]
         for key in ("anyOf", "oneOf"):
             pending += [(arm, False) for arm in schema.get(key, ())]
-
-
-def definition(root: Any, reference: str) -> Any:
-    """Return the definition to which a reference of a schema points, or None."""
-    name = reference.removeprefix("#/$defs/").removeprefix("#/definitions/")
-    return root.get("$defs", root.get("definitions", {})).get(name)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from placet.tools.dialects import Dialect
 from placet.tools.root_forms import ROOT_FORMS, relax
+from placet.tools.schema_parts import definition, definition_name, definitions, names_type
 from placet.values.json import JsonObject, is_array, is_mapping
 
 Schema = dict[str, Any]
@@ -107,9 +108,9 @@ class Compiler:
         for key, value in schema.items():
             self._keyword(made, words, key, value, path)
         self._union(made, schema, path, depth)
-        if _is(schema, "object") or "properties" in schema:
+        if names_type(schema, "object") or "properties" in schema:
             self._object(made, schema, path, depth + 1)
-        if _is(schema, "array") or "items" in schema or "prefixItems" in schema:
+        if names_type(schema, "array") or "items" in schema or "prefixItems" in schema:
             self._array(made, words, schema, path, depth)
         self._enum(made, schema, path)
         return self._finished(made, words, path)
@@ -238,16 +239,14 @@ class Compiler:
             raise NotStrictError(msg)
 
     def _resolve(self, schema: Mapping[str, Any], path: str) -> Mapping[str, Any]:
-        name = str(schema["$ref"]).removeprefix("#/$defs/").removeprefix("#/definitions/")
-        definitions = self._root.get("$defs", self._root.get("definitions", {}))
-        if name not in definitions:
-            msg = f"{path} refers to {schema['$ref']!r}"
+        found: Mapping[str, Any] | None = definition(self._root, str(schema["$ref"]))
+        if found is None:
+            msg = f"{path} refers to {schema['$ref']!r}, which the schema does not define"
             raise NotStrictError(msg)
-        found: Mapping[str, Any] = definitions[name]
         return found
 
     def _reference(self, schema: Mapping[str, Any], path: str, depth: int) -> Schema:
-        name = str(schema["$ref"]).removeprefix("#/$defs/").removeprefix("#/definitions/")
+        name = definition_name(str(schema["$ref"]))
         siblings = {key: value for key, value in schema.items() if key != "$ref"}
         recursive = name in self._open or self._holds_itself(name)
         if recursive and not self._dialect.recursion:
@@ -265,16 +264,16 @@ class Compiler:
         return {"$ref": f"#/$defs/{name}"}
 
     def _holds_itself(self, name: str) -> bool:
-        definitions = self._root.get("$defs", self._root.get("definitions", {}))
+        known = definitions(self._root)
         seen: set[str] = set()
-        pending = [definitions.get(name)]
+        pending = [known.get(name)]
         while pending:
             for reference in _references(pending.pop()):
                 if reference == name:
                     return True
                 if reference not in seen:
                     seen.add(reference)
-                    pending.append(definitions.get(reference))
+                    pending.append(known.get(reference))
         return False
 
     def _check_limits(self) -> None:
@@ -291,11 +290,6 @@ class Compiler:
 
 _LONG_ENUM: Final = 250
 _LONG_ENUM_CHARS: Final = 15_000
-
-
-def _is(schema: Mapping[str, Any], kind: str) -> bool:
-    kinds = schema.get("type")
-    return kinds == kind or (is_array(kinds) and kind in kinds)
 
 
 def _nullable(schema: Schema) -> Schema:
@@ -373,7 +367,7 @@ def _references(schema: Any) -> list[str]:
         if is_mapping(place):
             reference = place.get("$ref")
             if isinstance(reference, str):
-                found.append(reference.removeprefix("#/$defs/").removeprefix("#/definitions/"))
+                found.append(definition_name(reference))
             pending.extend(place.values())
         elif is_array(place):
             pending.extend(place)
