@@ -5,7 +5,7 @@ from placet.gate.policy_facts import check_condition
 from placet.gate.request import GateRequest
 from placet.values.decision import NO_OBJECTION, Allow, Decision, Deny, Reason
 from placet.values.policy import Policy, Verdict
-from placet.values.principal import Principal
+from placet.values.principal import EVERYONE, Principal
 from placet.values.tool import ToolSpec
 
 
@@ -31,13 +31,13 @@ def is_open(tool: ToolSpec, principal: Principal, policy: Policy | None) -> bool
     names any, must let the principal in as well. Without one, its roles decide.
     """
     roles = tool.roles
-    own = roles is not None and ("*" in roles or not roles.isdisjoint(principal.roles))
+    own = roles is not None and (EVERYONE in roles or not roles.isdisjoint(principal.roles))
     if policy is None:
         return own
     return (roles is None or own) and policy.may_permit(tool.name, principal.roles)
 
 
-def check_names(policy: Policy, tools: "dict[str, ToolSpec]") -> None:
+def check_names(policy: Policy, tools: dict[str, ToolSpec]) -> None:
     """Refuse a policy that names what does not exist: such a rule can never do what it says.
 
     Args:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias, assert_never
 
 from placet.agent.snapshot import load_result
-from placet.errors import StoreError, described
+from placet.errors import StoreError, ToolError, described
 from placet.gate.gate import told
 from placet.gate.policy import is_open
 from placet.gate.request import GateRequest
@@ -31,7 +31,7 @@ from placet.tools.tool import Tool
 from placet.tools.transaction import Transaction
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.audit import AuditKind
-from placet.values.call import ToolCall, ToolResult
+from placet.values.call import OK, ToolCall, ToolResult
 from placet.values.construction import dataclass, made_quickly, maker
 from placet.values.decision import Allow, Deny, NeedsApproval, Reason
 from placet.values.effect import EffectRecord, EffectState, Take
@@ -289,7 +289,7 @@ def recorded_result(effect: EffectRecord, call_id: str) -> ToolResult:
     if effect.result is not None:
         return replace(load_result(effect.result), call_id=call_id)
     failed = effect.state is EffectState.FAILED
-    return ToolResult(call_id, purged_text(effect.state), is_error=failed, code="tool_error" if failed else "ok")
+    return ToolResult(call_id, purged_text(effect.state), is_error=failed, code=ToolError.code if failed else OK)
 
 
 def _ledger_says(reason: Reason) -> Deny:

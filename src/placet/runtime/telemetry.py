@@ -22,7 +22,7 @@ import os
 import sys
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -194,6 +194,19 @@ def _current(span: "Span") -> Generator[None, None, None]:
         context.detach(token)
 
 
+@contextmanager
+def _whole(span: "Span") -> Generator[None, None, None]:
+    """Make a span the current one, and end it; left by an exception, it has failed with its name."""
+    try:
+        with _current(span):
+            yield
+    except BaseException as error:
+        _fail(span, type(error).__name__)
+        raise
+    finally:
+        span.end()
+
+
 def _within(span: "Span") -> "Context":
     from opentelemetry.trace import set_span_in_context  # noqa: PLC0415 - as above
 
@@ -216,17 +229,9 @@ class RunSpan:
     conversation: str
     content: bool
 
-    @contextmanager
-    def current(self) -> Generator[None, None, None]:
-        """Make it the current span, and end it; left by an exception, it ends as cancelled."""
-        try:
-            with _current(self.span):
-                yield
-        except BaseException as error:
-            _fail(self.span, type(error).__name__)
-            raise
-        finally:
-            self.span.end()
+    def current(self) -> AbstractContextManager[None]:
+        """Make it the current span, and end it; left by an exception, it has failed with its name."""
+        return _whole(self.span)
 
     def tell(self, outcome: Outcome, before: Usage, after: Usage) -> None:
         """Tell what came of the segment, and what it has used up; it ends where `current` is left."""
@@ -277,17 +282,9 @@ class ChatSpan:
 
     span: "Span"
 
-    @contextmanager
-    def current(self) -> Generator[None, None, None]:
+    def current(self) -> AbstractContextManager[None]:
         """Make it the current span, so that what the provider's own client traces stands in it, and end it."""
-        try:
-            with _current(self.span):
-                yield
-        except BaseException as error:
-            _fail(self.span, type(error).__name__)
-            raise
-        finally:
-            self.span.end()
+        return _whole(self.span)
 
     def answer(self, answer: ModelAnswer) -> None:
         """Tell what the model has answered, not what it has said."""
@@ -310,11 +307,9 @@ class CallSpan:
     span: "Span"
     content: bool
 
-    @contextmanager
-    def current(self) -> Generator[None, None, None]:
+    def current(self) -> AbstractContextManager[None]:
         """Make it the current span, so that what the tool traces and nests stands in it; it does not end with that."""
-        with _current(self.span):
-            yield
+        return _current(self.span)
 
     def refuse(self, reason: Reason, rule: str) -> None:
         """Tell that the call was refused, and by which rule; what is invalid is so by no rule."""

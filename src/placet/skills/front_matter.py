@@ -8,7 +8,7 @@ agents; here it is never a grant, and a skill that carries it is warned about.
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from placet.agent.markdown import read_markdown
@@ -37,7 +37,7 @@ class FrontMatter:
     name: str
     description: str
     body: str
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
 
 def read_front_matter(text: str, *, folder: str) -> FrontMatter:

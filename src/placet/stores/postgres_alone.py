@@ -6,7 +6,7 @@ run, what has expired). Each locks what it is about to touch before it touches a
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeAlias
 
 from psycopg import Error as DatabaseError
 
@@ -79,7 +79,8 @@ _SETTLE_DONE: Final = (
 )
 _MARK_DEMO: Final = "INSERT INTO placet.mark (name, value) VALUES ('demo', '1') ON CONFLICT (name) DO NOTHING"
 
-Record = Callable[[AuditEntry], None]
+Record: TypeAlias = Callable[[AuditEntry], None]
+"""Takes a record that is stored with the transaction."""
 
 
 async def claim_run(

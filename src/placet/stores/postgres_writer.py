@@ -16,7 +16,7 @@ from psycopg_pool import PoolTimeout
 from placet.errors import PlacetError, StoreError
 from placet.ports import AuditHead
 from placet.stores.chain import Chain
-from placet.stores.postgres_alone import AGAIN
+from placet.stores.postgres_alone import AGAIN, Record
 from placet.stores.postgres_batch import Batch, Before, Operation, Records, named_records, store, store_records
 from placet.stores.postgres_connection import Connection, Pool
 from placet.stores.postgres_guess import guess_at, remember, store_as_guessed
@@ -37,7 +37,6 @@ _LAST_OF_CHAIN: Final = (
 
 _log = logging.getLogger("placet")
 
-Record: TypeAlias = Callable[[AuditEntry], None]
 Alone: TypeAlias = Callable[[Connection, Record], Awaitable[Any]]
 """A verb that has a transaction to itself. It locks what it looks at, then reads, then writes."""
 

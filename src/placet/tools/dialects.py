@@ -4,7 +4,6 @@ Facts of late 2026, from the providers' own SDKs and guides. Whatever a provider
 the full schema is validated afterwards: strict decoding helps the model, it is no gate.
 """
 
-from dataclasses import field
 from typing import Final
 
 from placet.values.construction import dataclass
@@ -112,7 +111,7 @@ class Form:
     name: str
     dialect: Dialect | None = None
     limits: RequestLimits | None = None
-    always: bool = field(default=False)
+    always: bool = False
 
 
 FORMS: Final = {
