@@ -211,7 +211,7 @@ def test_no_character_ends_a_comment_where_nobody_sees_it(character: str) -> Non
 
 
 def test_placeholders_stand_outside_of_strings_comments_and_casts() -> None:
-    sql = "SELECT ':a', \":b\", $$ :c $$, $x$ :d $x$, E'\\':e', x::int, :f -- :g\n /* :h */ , a[1 : 2], :f"
+    sql = "SELECT ':a', \":b\", $$ :c $$, $x_1$ :d $x_1$, E'\\':e', x::int, :f -- :g\n /* :h */ , a[1 : 2], :f"
 
     assert [place.name for place in placeholders(sql, "q")] == ["f", "f"]
     assert number_values(sql)[0].count("$1") == 2

@@ -11,7 +11,7 @@ from placet.errors import ConfigurationError
 _TOKEN: Final = re.compile(
     r"""
     (?P<blank>\s++|--[^\n]*+|/\*.*?\*/)
-    |(?P<string>[eE]'(?:[^'\\]|\\.|'')*+'|'(?:[^']|'')*+'|\$(?P<tag>[A-Za-z_]*)\$.*?\$(?P=tag)\$)
+    |(?P<string>[eE]'(?:[^'\\]|\\.|'')*+'|'(?:[^']|'')*+'|\$(?P<tag>(?:[A-Za-z_]\w*)?)\$.*?\$(?P=tag)\$)
     |(?P<quoted>"(?:[^"]|"")*+")
     |(?P<cast>::)
     |:(?P<value>[A-Za-z_]\w*)

@@ -60,6 +60,9 @@ def look_at_views(
         yield from _more_columns(relation.full_name, columns.get(relation.full_name, ()), relation.columns)
         if name in views:
             yield from _look_at_query(relation.full_name, name, planned, views)
+        elif relation.full_name in columns:
+            message = f"{relation.full_name} is no view, and the plan says that it is one of {planned.source}"
+            yield Finding("no_view", message, True, f"drop it; {_MEND}")
 
 
 async def _look_at_settings(connection: Connection, plan: SandboxPlan) -> AsyncIterator[Finding]:
@@ -97,7 +100,8 @@ def _look_at_query(shown: str, name: Name, planned: RelationPlan, views: Mapping
             f"the view {shown} chooses its rows by {_list(live.condition)}, and the plan by {_list(meant.condition)}"
         )
         yield Finding("other_filter", message, False, f"look whether they are the same rows; {_MEND}")
-    if not reads_the_same(live, meant):
+    is_read = live.reads or not live.filters  # what the parser cannot read is said to filter, and to read nothing
+    if is_read and meant.reads and not reads_the_same(live, meant):
         tables = ", ".join(sorted(".".join(filter(None, read)) for read in live.reads))
         message = f"the view {shown} shows rows of {tables or 'no table'}, and the plan says {planned.source}"
         yield Finding("other_table", message, True, _MEND)
