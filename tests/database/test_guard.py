@@ -179,12 +179,47 @@ def test_a_refusal_points_at_its_place() -> None:
         ("SELECT id FROM orders WHERE id = :id", "value itself"),
         ("SELECT id FROM orders FOR UPDATE", "FOR UPDATE"),
         ("```sql\nSELECT 1\n```", "fence"),
+        ("SELECT now() - INTERVAL 6 MONTH", "interval '6 months'"),
+        ("SELECT group_concat(name SEPARATOR ', ') FROM counties", "string_agg"),
+        ("SELECT * EXCEPT (total) FROM orders", "name the columns"),
+        ("SELECT id FROM orders MINUS SELECT id FROM orders", "EXCEPT"),
+        ("SELECT extract(month, ordered_at) FROM orders", "extract(month FROM"),
+        ("SELECT try_cast(total AS int) FROM orders", "pattern first"),
+        ("SELECT id FROM orders WHERE status = 'paid' && total > 5", "AND and OR"),
+        ("SELECT id FROM orders WHERE id = %s", "value itself"),
+        ("DESCRIBE orders", "another tool"),
+        ("SELECT repeat('*', id) FROM orders", "left(rpad("),
+        ("SELECT lpad('', length(name), '*') FROM counties", "left(rpad("),
+        ("SELECT * FROM generate_series(1, (SELECT max(id) FROM orders)) n", "WHERE n <="),
+        ("SELECT last_day(ordered_at), if(true, 1, 0) FROM orders", "interval '1 month - 1 day'"),
+        ("SELECT total::string FROM orders", "use text"),
+        ("SELECT CAST(ordered_at AS datetime) FROM orders", "timestamp"),
     ],
 )
 def test_a_refusal_says_how_to_write_it(sql: str, hint: str) -> None:
     answer = refuse(sql)
 
     assert hint in (answer.hint or "")
+    assert answer.fix is (Fix.POLICY if "FOR UPDATE" in sql else Fix.SQL)
+
+
+def test_what_is_only_misspelt_is_not_to_be_given_up() -> None:
+    misspelt = [
+        refuse("SELECT date_trunk('month', ordered_at) FROM orders"),
+        refuse("SELECT total::numric FROM orders"),
+    ]
+
+    assert [(answer.fix, answer.nearest[0]) for answer in misspelt] == [(Fix.SQL, "date_trunc"), (Fix.SQL, "numeric")]
+    assert refuse("SELECT current_setting('x')").fix is Fix.POLICY
+    assert refuse("SELECT 'hr.payroll'::regclass").fix is Fix.POLICY
+
+
+def test_what_has_no_place_of_its_own_is_not_said_to_stand_at_the_beginning() -> None:
+    locked = refuse("SELECT id FROM orders FOR UPDATE")
+    deleted = refuse("WITH d AS (DELETE FROM orders RETURNING id) SELECT id FROM d")
+
+    assert (locked.position, locked.excerpt) == (None, None)
+    assert deleted.excerpt == "WITH d AS (DELETE FROM ►orders RETURNING id) SELECT id FROM d"
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,9 @@ async def test_the_order_of_the_query_is_the_order_of_the_answer(sandbox: Postgr
     assert totals == sorted(totals, reverse=True)
 
 
+CUBE: Final = "CUBE (id, customer_id, status, county_code, ordered_at, shipped_at, total)"
+
+
 @pytest.mark.parametrize(
     ("sql", "code", "fix", "sqlstate", "word"),
     [
@@ -211,6 +214,24 @@ async def test_the_order_of_the_query_is_the_order_of_the_answer(sandbox: Postgr
         ("SELECT id = 'a' || 'b' FROM orders", "no_such_function", Fix.SQL, "42883", "cast"),
         ("SELECT id FORM orders", "syntax", Fix.SQL, None, "orders"),
         ("SELECT FROM orders", "no_columns", Fix.SQL, None, ""),
+        ('SELECT "Status" FROM orders', "unknown_column", Fix.SQL, "42703", "write status"),
+        ("SELECT id FROM orders WHERE status = ‘paid’", "unknown_column", Fix.SQL, "42703", "plain quotes"),  # noqa: RUF001
+        (
+            "SELECT status, count(*) AS n FROM orders GROUP BY 1 HAVING n > 5",
+            "unknown_column",
+            Fix.SQL,
+            "42703",
+            "repeat",
+        ),
+        ("SELECT (o).totl FROM orders o", "unknown_column", Fix.SQL, "42703", "column o.totl does not exist"),
+        ("SELECT profile.tier FROM customers", "unknown_relation", Fix.SQL, "42P01", "profile ->> 'key'"),
+        ("SELECT lag(total) FROM orders", "wrong_query", Fix.SQL, "42809", "OVER (PARTITION BY"),
+        ("SELECT percentile_cont(total, 0.5) FROM orders", "wrong_query", Fix.SQL, "42809", "WITHIN GROUP (ORDER BY"),
+        ("SELECT string_agg(id, ',') FROM orders", "no_such_function", Fix.SQL, "42883", "x::text"),
+        ("SELECT ordered_at + 7 FROM orders", "no_such_function", Fix.SQL, "42883", "interval '7 days'"),
+        ("SELECT id FROM orders WHERE id LIKE '5%'", "no_such_function", Fix.SQL, "42883", "::text LIKE"),
+        ("SELECT * FROM orders TABLESAMPLE system (1)", "not_supported", Fix.SQL, "0A000", "random() < 0.01"),
+        (f"SELECT 1 FROM orders GROUP BY {CUBE}, {CUBE}", "too_large", Fix.NARROW, "54001", "too many grouping sets"),
         ("SELECT 1 AS a ORDER BY b", "unknown_column", Fix.SQL, "42703", ""),
         ("SELECT count(*) FROM order_items a, order_items b", "too_large", Fix.NARROW, None, "join"),
         ("SELECT pg_sleep(1)", "function_not_allowed", Fix.POLICY, None, ""),

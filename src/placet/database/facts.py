@@ -77,7 +77,8 @@ class Facts:
     Attributes:
         statements: The class of each statement.
         end: Where the first statement ends, its semicolon excluded, as a character of the text.
-        nodes: Every class of node that occurs anywhere, and where it occurs first.
+        nodes: Every class of node that occurs anywhere, and where it occurs first, or None when the
+            parser does not say.
         relations: Every table or view that is read, names of the query's own `WITH` excluded
             where they are in scope.
         functions: Every call that the grammar writes as one, `EXTRACT` and the like included.
@@ -102,7 +103,7 @@ class Facts:
 
     statements: tuple[str, ...]
     end: int = 0
-    nodes: Mapping[str, int]
+    nodes: Mapping[str, int | None]
     relations: tuple[NameUse, ...] = ()
     functions: tuple[NameUse, ...] = ()
     types: tuple[NameUse, ...] = ()

@@ -71,7 +71,7 @@ class _Reader:
 
     def __init__(self, sql: str) -> None:
         self._sql = sql
-        self._nodes: dict[str, int] = {}
+        self._nodes: dict[str, int | None] = {}
         self._uses: dict[str, list[NameUse]] = {}
         self._builders = 0
         self._selects = 0
@@ -130,13 +130,20 @@ class _Reader:
         if name == "Node" and not node.ByteSize():  # a null pointer, as in DISTINCT without ON
             return
         if name not in self._nodes:
-            self._nodes[name] = self._place(max(0, getattr(node, "location", 0)))
+            self._nodes[name] = self._begin_of(node)
         self._collects |= name in COLLECTING_NODES
         visit = self._visits.get(name)
         if visit is not None:
             visit(node, scope)
         else:
             self._visit_fields(node, scope)
+
+    def _begin_of(self, node: Message) -> int | None:
+        """Return where a node stands, or the first of what it holds; many have no place of their own."""
+        if "location" in node.DESCRIPTOR.fields_by_name:
+            return self._place(max(0, getattr(node, "location", 0)))
+        inner = [unwrap_node(value) for _, value in node.ListFields() if isinstance(value, Message)]
+        return next((place for part in inner if (place := self._begin_of(part)) is not None), None)
 
     def _visit_fields(self, node: Message, scope: _Scope, without: frozenset[str] = frozenset()) -> None:
         for field, value in node.ListFields():

@@ -8,8 +8,11 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Final
 
 from placet.errors import ConfigurationError
+
+_MISSPELT: Final = 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,11 @@ class OpenData:
 def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
     """Return at most three of the names that resemble this one, the nearest first."""
     return tuple(difflib.get_close_matches(name[:64], list(names), n=3, cutoff=0.6))
+
+
+def is_misspelt(name: str, similar: tuple[str, ...]) -> bool:
+    """Return whether a name is so near to the first of those that resemble it that this one is meant."""
+    return bool(similar) and bool(difflib.get_close_matches(name[:64], similar[:1], n=1, cutoff=_MISSPELT))
 
 
 def _schemas(relations: Iterable[Relation]) -> tuple[str, ...]:

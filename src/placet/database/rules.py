@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from placet.database.answer import Fix
 from placet.database.facts import Argument, Facts, NameUse
-from placet.database.hints import construct_hint, function_hint
+from placet.database.hints import construct_hint, function_hint, size_hint, type_hint
 from placet.database.objection import Objection
 from placet.database.policy import (
     DOTTED_WORDS,
@@ -24,7 +24,7 @@ from placet.database.policy import (
     Policy,
 )
 from placet.database.regex import LARGEST_PATTERN, measure_pattern
-from placet.database.relation import OpenData, Relation, nearest
+from placet.database.relation import OpenData, Relation, is_misspelt, nearest
 from placet.database.sizes import POWER, is_bounded_power, is_small, size_problem
 
 Rule: TypeAlias = Callable[[Facts, OpenData, Policy], Iterator[Objection]]
@@ -84,12 +84,13 @@ def calls_listed_functions(facts: Facts, _data: OpenData, policy: Policy) -> Ite
         name = use.parts[-1]
         if name in FUNCTIONS and use.parts[:-1] in _CATALOG:
             if problem := size_problem(name, use.arguments):
-                yield Objection("too_large", problem, Fix.SQL, position=use.position)
+                yield Objection("too_large", problem, Fix.SQL, size_hint(name), use.position)
         elif use.text not in policy.functions:
             hint = function_hint(name)
             message = f"the function {use.text!r} is not open here"
-            fix = Fix.SQL if hint else Fix.POLICY
-            yield Objection("function_not_allowed", message, fix, hint, use.position, nearest(name, FUNCTIONS))
+            similar = nearest(name, FUNCTIONS)
+            fix = Fix.SQL if hint or is_misspelt(name, similar) else Fix.POLICY
+            yield Objection("function_not_allowed", message, fix, hint, use.position, similar)
     for use in facts.values:
         if use.text not in VALUES:
             yield Objection("function_not_allowed", f"{use.text!r} is not open here", position=use.position)
@@ -110,8 +111,9 @@ def names_listed_types(facts: Facts, _data: OpenData, _policy: Policy) -> Iterat
     for use in facts.types:
         name = use.parts[-1]
         if use.is_open_ended or name not in TYPES or use.parts[:-1] not in _CATALOG:
-            message = f"the type {use.text!r} is not open here"
-            yield Objection("type_not_allowed", message, position=use.position, nearest=nearest(name, TYPES))
+            message, hint, similar = f"the type {use.text!r} is not open here", type_hint(name), nearest(name, TYPES)
+            fix = Fix.SQL if hint or is_misspelt(name, similar) else Fix.POLICY
+            yield Objection("type_not_allowed", message, fix, hint, use.position, similar)
         elif name in _PADDED and not all(is_small(modifier) for modifier in use.arguments):
             message = f"the type pads a value to more than {LARGEST_LENGTH} characters"
             yield Objection("too_large", message, Fix.SQL, "use text or varchar", use.position)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from placet.database.answer import Fix, SqlRefusal, excerpt
-from placet.database.hints import function_hint, syntax_hint
+from placet.database.hints import call_hint, function_hint, saying_hint, syntax_hint
 from placet.database.relation import OpenData, Relation
 from placet.database.tellable import tell
 
@@ -49,6 +49,7 @@ _LARGE: Final = _Meaning(
     "too_large", Fix.NARROW, "the query needs more memory or temporary space than it may have",
     "filter before joining, sorting and grouping; ask for a shorter period",
 )  # fmt: skip
+_MANY: Final = _Meaning("too_large", Fix.NARROW, None, "write it with fewer of them")
 _LATE: Final = _Meaning(
     "timeout", Fix.NARROW, "the query was stopped when its time was up",
     "ask for a shorter period, aggregate before joining, filter on an indexed column",
@@ -110,11 +111,14 @@ _CONFLICTS: Final = {
     "23514": "a value breaks a rule of the database",
 }
 
-_QUALIFIED: Final = re.compile(r'(?<![\w."])(\w+|"[^"]+")\.(?:\w+|"[^"]+")')
-"""A name with its schema, or a column with its relation, as PostgreSQL writes them."""
-_COLUMN: Final = re.compile(r'column "?([\w.]+)"? does not exist')
+_QUALIFIED: Final = re.compile(r'(?<![\w."])(?<!column )(\w+|"[^"]+")\.(?:\w+|"[^"]+")')
+"""A name with its schema, as PostgreSQL writes it. A column is said with its relation as the query calls it."""
+_COLUMN: Final = re.compile(r'column "?([^"]+?)"? does not exist')
 _RELATION: Final = re.compile(r'relation "([^"]+)" does not exist')
 _FUNCTION: Final = re.compile(r"function (?:[\w]+\.)?(\w+)\(")
+_ENTRY: Final = re.compile(r'FROM-clause entry for table "([^"]+)"')
+_ODD_QUOTES: Final = frozenset("\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb\u00b4")
+_TOO_MANY: Final = re.compile("too many|target lists can have|cannot pass more than")
 _ROUND: Final = re.compile(r"function round\(double precision, integer\)")
 
 
@@ -128,6 +132,8 @@ def explain(fault: ServerFault, sql: str, data: OpenData, relations: Iterable[st
         relations: The full names of those that the query reads.
     """
     meaning = _meaning(fault)
+    if fault.sqlstate.startswith("54") and _TOO_MANY.match(fault.message):
+        meaning = _MANY
     used = [relation for relation in data.relations if relation.full_name in set(relations)]
     hint, similar = _teach(fault, sql, data, used)
     position = None if fault.position is None else min(max(0, fault.position - 1), len(sql))
@@ -225,7 +231,7 @@ def _teach(fault: ServerFault, sql: str, data: OpenData, used: list[Relation]) -
         case "42703":
             return _teach_column(fault, sql, data, used)
         case "42P01":
-            return _teach_relation(fault, data)
+            return _teach_relation(fault, data, used)
         case "42883":
             return _teach_function(fault), ()
         case "42601":
@@ -233,7 +239,7 @@ def _teach(fault: ServerFault, sql: str, data: OpenData, used: list[Relation]) -
         case "42501" | "25006":
             return _what_there_is(data), ()
         case _:
-            return None, ()
+            return saying_hint(fault.message) or _teach_call(fault), ()
 
 
 def _teach_column(
@@ -241,18 +247,30 @@ def _teach_column(
 ) -> tuple[str | None, tuple[str, ...]]:
     found = _COLUMN.search(fault.message)
     name = found[1].rpartition(".")[2] if found else ""
+    similar = data.nearest_columns(name, used)
+    if name[:1] in _ODD_QUOTES:
+        return "write plain quotes: 'paid' for a text, \"x\" for a name", similar
     if name and f'"{name}"' in sql:
+        alike = data.nearest_columns(name.lower(), used)
+        if name.lower() in alike:
+            return f"names in double quotes keep their capitals: write {name.lower()}", alike
         return f"texts take single quotes: '{name}'", ()
+    if name and re.search(rf"\bas\s+{re.escape(name)}\b", sql, re.IGNORECASE):
+        return "a name of the SELECT list is known to GROUP BY and ORDER BY alone: repeat what it stands for", similar
     known = "; ".join(
         f"{data.shown_name(relation)} has: {', '.join(column.name for column in data.columns_of(relation))}"
         for relation in used
     )
     hint = " ".join(part for part in (fault.hint, known) if part)
-    return hint or None, data.nearest_columns(name, used)
+    return hint or None, similar
 
 
-def _teach_relation(fault: ServerFault, data: OpenData) -> tuple[str | None, tuple[str, ...]]:
+def _teach_relation(fault: ServerFault, data: OpenData, used: list[Relation]) -> tuple[str | None, tuple[str, ...]]:
     if "missing FROM-clause entry" in fault.message or "invalid reference" in fault.message:
+        found = _ENTRY.search(fault.message)
+        name = found[1] if found else ""
+        if any(column.name == name for relation in used for column in data.columns_of(relation)):
+            return f"{name} is a column: of a document, use {name} ->> 'key'", ()
         return fault.hint or "the alias is used, and not declared in FROM", ()
     found = _RELATION.search(fault.message)
     name = found[1].rpartition(".")[2] if found else ""
@@ -265,6 +283,11 @@ def _teach_function(fault: ServerFault) -> str | None:
     found = _FUNCTION.search(fault.message)
     if found and found[1] == "date_trunc":
         return "the unit comes first: date_trunc('month', ordered_at)"
-    if found and (hint := function_hint(found[1])):
+    if found and (hint := function_hint(found[1]) or call_hint(found[1])):
         return hint
-    return fault.hint or "cast the arguments to the types that the function or operator takes"
+    usual = fault.hint or "cast the arguments to the types that the function or operator takes"
+    return saying_hint(fault.message) or usual
+
+
+def _teach_call(fault: ServerFault) -> str | None:
+    return next((hint for word in fault.message.split() if (hint := call_hint(word))), None)
