@@ -234,6 +234,11 @@ def test_a_nested_agent_is_looked_at_too(make_agent: MakeAgent, shop: Shop) -> N
         make_agent(agents=[shop.agent()])
 
 
+def test_so_is_one_that_is_nested_in_it(make_agent: MakeAgent, shop: Shop) -> None:
+    with pytest.raises(ConfigurationError, match="has no database to write in"):
+        make_agent(agents=[shop.agent(tools=[], agents=[shop.agent()])])
+
+
 @pytest.mark.parametrize("sql", ["COMMIT", "", "  ", "SELECT 1", "PRAGMA journal_mode", "ATTACH 'x' AS y", "BEGIN"])
 def test_a_statement_that_does_not_write_is_refused(sql: str) -> None:
     with pytest.raises(ToolDefinitionError, match="transaction writes"):

@@ -1,5 +1,7 @@
 """Offered: whether all that tools declare can be done here. Nobody may rest on what is declared and not done."""
 
+from collections.abc import Iterator
+
 from placet.errors import ConfigurationError
 from placet.ports import Store
 from placet.runtime.isolated import check_isolated
@@ -9,15 +11,20 @@ from placet.values.tool import Isolation, Survival
 
 
 def check_offered(world: World) -> None:
-    """Refuse a tool, of this world or of one nested in it, that declares what cannot be done here.
+    """Refuse a tool, of this world or of one nested in it at any depth, that declares what cannot be done here.
 
     Raises:
         ConfigurationError: It asks for a process of its own that could not be had, or for the
             transaction of a store that has none.
     """
-    worlds = [world, *(agent.world for agent in world.agents.values())]
-    for tool in (tool for one in worlds for tool in one.toolset):
+    for tool in _tools(world):
         _check(tool, world.store)
+
+
+def _tools(world: World) -> Iterator[Tool]:
+    yield from world.toolset
+    for agent in world.agents.values():
+        yield from _tools(agent.world)
 
 
 def _check(tool: Tool, store: Store) -> None:
