@@ -1,3 +1,4 @@
+from pathlib import Path
 from traceback import format_exception
 from typing import Final
 from uuid import uuid4
@@ -162,6 +163,16 @@ async def test_a_plan_opens_a_sqlite_file_as_well(tmp_path_factory: pytest.TempP
             assert isinstance(answer, Rows)
             assert answer.row_count == 2
             assert isinstance(hidden, SqlRefusal)
+
+
+async def test_of_a_sqlite_file_each_fault_is_found_once(tmp_path: Path) -> None:
+    functions = read_plan("relations: {orders: {columns: {id: ''}}}\nfunctions: [Upper, vat]")
+    assert [found.message for found in await check(str(make_shop(tmp_path / "shop.db", 10)), functions)] == [
+        "SQLite has no function 'vat', which the plan grants"
+    ]
+    (tmp_path / "words.db").write_text("words " * 200)
+    found = await check(str(tmp_path / "words.db"), read_plan("relations: {orders: {}, customers: {}}"))
+    assert [finding.code for finding in found] == ["missing"]
 
 
 @pytest.mark.parametrize("words", ["where: tenant = 1", "from: core.customers"])

@@ -1,6 +1,8 @@
 """`placet sql check`: whether a live database is as a plan says, and its login no stronger."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from placet.database.finding import Finding
@@ -34,7 +36,18 @@ async def check(url: str, plan: SandboxPlan, *, audit_url: str | None = None) ->
 def _check_sqlite(path: Path, plan: SandboxPlan) -> list[Finding]:
     """Look at a file, which has no logins: what the plan lists is all that can be wrong."""
     check_sqlite_plan(plan)
-    return sorted(dict.fromkeys(_find_in_file(path, plan)), key=lambda finding: not finding.is_severe)
+    findings = dict.fromkeys((*_find_in_file(path, plan), *_find_functions(plan)))
+    return sorted(findings, key=lambda finding: not finding.is_severe)
+
+
+def _find_functions(plan: SandboxPlan) -> Iterator[Finding]:
+    """Yield the functions that are granted and that SQLite does not have."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        known = {name for (name,) in connection.execute("SELECT name FROM pragma_function_list")}
+    for name in plan.functions:
+        if name.lower() not in known:
+            message = f"SQLite has no function {name!r}, which the plan grants"
+            yield Finding("missing_function", message, False, "correct the plan")
 
 
 def _find_in_file(path: Path, plan: SandboxPlan) -> Iterator[Finding]:
