@@ -1,5 +1,6 @@
 """What SQLite's errors say to a model: what helps it, and nothing of a row or of what is hidden."""
 
+import re
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -10,6 +11,8 @@ import pytest
 from placet.database.answer import Fix
 from placet.database.relation import Relation
 from placet.database.sqlite_errors import explain
+from placet.database.sqlite_hints import FOR_FUNCTIONS, FOR_RELATIONS, FOR_TEXTS, functions_there
+from placet.database.sqlite_policy import FUNCTIONS, TABLES_OF_A_VALUE
 from placet.database.sqlite_sandbox import SqliteSandbox
 from tests.database.sqlite_shop import RELATIONS, make_shop
 from tests.database.test_sqlite_sandbox import read, refuse
@@ -126,3 +129,94 @@ async def test_a_misspelt_word_is_pointed_at(sandbox: SqliteSandbox) -> None:
     answer = await refuse(sandbox, "SELECT totl FROM orders")
 
     assert (answer.position, answer.excerpt, answer.nearest) == (7, "SELECT ►totl FROM orders", ("total",))
+
+
+@pytest.mark.parametrize(
+    ("sql", "hidden", "missing"),
+    [
+        ("SELECT o.? FROM orders o", "secret_note", "secret_nope"),
+        ("SELECT ? FROM orders", "SECRET_NOTE", "SECRET_NOPE"),
+        ("SELECT main . orders.? FROM orders", "secret_note", "secret_nope"),
+        ("SELECT nope, ? FROM orders", "secret_note", "secret_nope"),
+        ("SELECT o.[?] + o.? FROM orders o", "secret_note", "secret_nope"),
+        ("SELECT 1 FROM ?", "USERS", "USENS"),
+        ("SELECT 1 FROM main.?", "users", "usens"),
+        ("SELECT ?.id FROM ?", "users", "usens"),
+        ("SELECT id FROM ? a, ? b", "users", "usens"),
+    ],
+)
+async def test_a_hidden_name_is_told_like_a_missing_one_however_it_is_written(
+    sandbox: SqliteSandbox, sql: str, hidden: str, missing: str
+) -> None:
+    told = [
+        re.sub(rf"\b{name}\b", "?", str((await refuse(sandbox, sql.replace("?", name))).as_json()))
+        for name in (hidden, missing)
+    ]
+
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(
+    ("sql", "word"),
+    [
+        ("SELECT ordered_at::date FROM orders", "CAST"),
+        ("SELECT id FROM orders WHERE ordered_at > now() - INTERVAL '7 days'", "date(x"),
+        ("SELECT ordered_at - INTERVAL '1 day' FROM orders", "date(x"),
+        ("SELECT id FROM orders WHERE ordered_at > DATE '2025-01-31'", "text"),
+        ("SELECT EXTRACT(YEAR FROM ordered_at) FROM orders", "strftime"),
+        ("SELECT id FROM orders WHERE status ILIKE 'paid'", "LIKE"),
+        ("SELECT DISTINCT ON (status) status, id FROM orders", "row_number"),
+        ("SELECT group_concat(status SEPARATOR ', ') FROM orders", "sub-query"),
+        ("SELECT id FROM orders FETCH FIRST 5 ROWS ONLY", "LIMIT"),
+        ("SELECT id FROM orders WHERE id = ANY (SELECT 5)", "IN"),
+        ("SELECT 1 UNION (SELECT 2)", "brackets"),
+        ("SELECT id, FROM orders", "comma"),
+        ("SELECT 1 FROM orders WHERE status = 'it\\'s'", "doubled"),
+        ("SELECT id FROM orders WHERE status = \u2018paid\u2019", "straight"),
+        ("SELECT\u00a0id FROM orders", "U+00A0"),
+        ("SELECT id FROM orders WHERE status = 'paid", "not closed"),
+        ("SELECT id FROM orders WHERE", "ends before"),
+        ("SELECT median(total) FROM orders", "row_number"),
+        ("SELECT greatest(1, 2)", "max"),
+        ("SELECT x.value FROM generate_series(1, 10) x", "RECURSIVE"),
+        ("SELECT sum(total) OVER () AS s FROM orders WHERE s > 5", "around"),
+    ],
+)
+async def test_what_other_databases_write_is_told_as_sqlite_writes_it(
+    sandbox: SqliteSandbox, sql: str, word: str
+) -> None:
+    answer = await refuse(sandbox, sql)
+
+    assert answer.fix is Fix.SQL
+    assert word in f"{answer.message} {answer.hint}"
+
+
+@pytest.mark.parametrize("sql", ["SELECT `id` [x] FORM orders", "SELECT id FORM orders LIMIT 5, 10"])
+async def test_what_sqlite_takes_is_not_called_wrong(sandbox: SqliteSandbox, sql: str) -> None:
+    assert (await refuse(sandbox, sql)).hint is None
+
+
+def test_what_is_hinted_is_open() -> None:
+    hints = [*FOR_FUNCTIONS.values(), *FOR_RELATIONS.values(), *(hint for _, hint in FOR_TEXTS)]
+    called = {name for hint in hints for name in re.findall(r"\b([a-z_0-9]+)\(", hint)}
+
+    assert called - {"n"} <= FUNCTIONS | TABLES_OF_A_VALUE
+
+
+async def test_what_is_nearest_is_there(sandbox: SqliteSandbox) -> None:
+    for name in ("string_agg", "concat", "median", "if", "percentile", "timediff", "unhex", "octet_length"):
+        answer = await sandbox.query(f"SELECT {name}(1)")
+        if name not in functions_there():
+            assert name not in answer.as_json().get("nearest", [])  # type: ignore[operator]  # a list
+
+
+async def test_a_function_that_is_misspelt_is_no_question_of_policy(sandbox: SqliteSandbox) -> None:
+    answer = await refuse(sandbox, "SELECT cuont(id) FROM orders")
+
+    assert (answer.fix, answer.nearest[0]) == (Fix.SQL, "count")
+
+
+async def test_a_long_name_is_told_short(sandbox: SqliteSandbox) -> None:
+    long = "x" * 9_000
+    for sql in ("SELECT ? FROM orders", "SELECT 1 FROM ?", "SELECT ?(1)", "SELECT 1 AS x ?", "SELECT ?.x.y.z"):
+        assert len(str((await refuse(sandbox, sql.replace("?", long))).as_json())) < 1_000

@@ -9,17 +9,21 @@ is told to the operator, and its words go to the log alone.
 import re
 import sqlite3
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from placet.database.answer import Fix, SqlRefusal, excerpt
-from placet.database.hints import syntax_hint
 from placet.database.relation import OpenData, nearest
-from placet.database.sqlite_policy import ALTERNATIVES, FUNCTIONS
+from placet.database.sqlite_hints import function_hint, functions_open, functions_there, relation_hint, text_hint
+from placet.database.sqlite_text import Token, tokens
 
 _NO_TABLE: Final = re.compile(r"no such table: (.+)")
 _NO_COLUMN: Final = re.compile(r"no such column: (.+)")
 _NO_FUNCTION: Final = re.compile(r"no such function: (.+)")
 _NEAR: Final = re.compile(r'near "(.*)": syntax error', re.DOTALL)
+_UNCLOSED: Final = re.compile(r"""unrecognized token: "['"`\[]""")
+_LONGEST_NAME: Final = 64
+"""Characters of a name, or of SQLite's own words about a text, that are told again."""
+_LONGEST_WORDS: Final = 200
 
 _Saying: TypeAlias = tuple[str, str, str | None, str | None]
 _PATH: Final = "write it out, as '$.name'"
@@ -32,6 +36,8 @@ _OF_THE_TEXT: Final[Sequence[_Saying]] = (
     ("variable number must be", "placeholder", "a query is sent as it is: nothing fills a placeholder", _WRITE_IT),
     ("ambiguous column name", "ambiguous", None, "write alias.column"),
     ("misuse of aggregate", "grouping", None, "use HAVING, or aggregate in a sub-query"),
+    ("misuse of aliased aggregate", "grouping", None, "use HAVING, or aggregate in a sub-query"),
+    ("misuse of aliased window", "windowing", None, "filter it in a query around this one"),
     ("misuse of window function", "windowing", None, "use the window function in a sub-query"),
     ("must appear in the GROUP BY", "grouping", None, "add it to GROUP BY"),
     ("HAVING clause on a non-aggregate", "grouping", None, "use WHERE, or add GROUP BY"),
@@ -47,10 +53,19 @@ _OF_THE_TEXT: Final[Sequence[_Saying]] = (
     ("DISTINCT aggregates", "syntax", None, "make a text of them in a sub-query: SELECT DISTINCT …"),
     ("JSON path error", "bad_value", "a JSON path is none", _PATH),
     ("bad JSON path", "bad_value", "a JSON path is none", _PATH),
+    ("row value misused", "syntax", None, "compare it with another row of as many values, or select the values apart"),
+    ("cannot join using column", "syntax", None, "USING takes what both sides have; else write ON a.x = b.y"),
+    (
+        "aggregate functions are not allowed in the GROUP BY",
+        "grouping",
+        None,
+        "aggregate in a sub-query, and group that",
+    ),
+    ("incomplete input", "syntax", "the query ends before it is whole", "look for an open bracket, or a missing part"),
+    ("Expression tree is too large", "too_large", None, "use IN (…) for many OR, and a sub-query for a long sum"),
     ("sub-select returns", "syntax", None, "select one column"),
     ("tables in a join", "too_large", None, "join fewer relations"),
     ("too many", "too_large", None, "split the query"),
-    ("Expression tree is too large", "too_large", None, "split the query"),
     ("parser stack overflow", "too_large", None, "build it from WITH clauses"),
 )
 """What SQLite says of a query that it does not understand, the stable word, how we say it instead, and what to do."""
@@ -118,32 +133,43 @@ def explain_statement(error: sqlite3.Error) -> SqlRefusal:
 
 def unknown_relation(name: str, sql: str, data: OpenData) -> SqlRefusal:
     """Return that there is no such table, in the same words whether it is hidden or missing."""
+    there = "there are: " + ", ".join(data.names)
+    other = relation_hint(name.removeprefix("main."))
+    place = _find(name, tokens(sql), sql)
     return _refuse(
-        "unknown_relation", f"there is no relation {name!r}", sql, name,
-        hint="there are: " + ", ".join(data.names), similar=data.nearest(name.rpartition(".")[2]),
+        "unknown_relation", f"there is no relation {place.name!r}", sql, place,
+        hint=f"{other}; {there}" if other else there, similar=data.nearest(_bare(name)),
     )  # fmt: skip
 
 
 def unknown_column(name: str, sql: str, data: OpenData) -> SqlRefusal:
     """Return that there is no such column, in the same words whether it is hidden or missing."""
-    bare = name.rpartition(".")[2]
-    used = [relation for relation in data.relations if relation.name.lower() in sql.lower()]
+    words = tokens(sql)
+    named = {word.text for word in words if word.is_name}
+    used = [relation for relation in data.relations if relation.name.lower() in named]
     known = "; ".join(
         f"{relation.name} has: {', '.join(column.name for column in data.columns_of(relation))}" for relation in used
     )
-    hint = f"texts take single quotes; {known}" if f'"{bare}"' in sql else known
+    place = _find(name, words, sql)
+    said = [text_hint(sql)] if not _bare(name).isascii() or _bare(name).lower() == "interval" else []
+    if place.is_quoted:
+        said.append("texts take single quotes")
     return _refuse(
-        "unknown_column", f"there is no column {name!r}", sql, name, hint=hint or None,
-        similar=data.nearest_columns(bare, used),
+        "unknown_column", f"there is no column {place.name!r}", sql, place,
+        hint="; ".join(filter(None, [*said, known])) or None, similar=data.nearest_columns(_bare(name), used),
     )  # fmt: skip
 
 
 def unknown_function(name: str, sql: str) -> SqlRefusal:
     """Return that a function is missing, or not open."""
-    hint = ALTERNATIVES.get(name.lower())
+    hint = function_hint(name)
+    is_there = name.lower() in functions_there()
+    place = _find(name, tokens(sql), sql)
     return _refuse(
-        "function_not_allowed", f"the function {name!r} is not open here", sql, name, hint=hint,
-        similar=nearest(name.lower(), sorted(FUNCTIONS)), fix=Fix.SQL if hint else Fix.POLICY,
+        "function_not_allowed",
+        f"the function {place.name!r} is not open here" if is_there else f"there is no function {place.name!r} here",
+        sql, place, hint=hint, similar=nearest(name.lower(), functions_open()),
+        fix=Fix.POLICY if is_there and not hint else Fix.SQL,
     )  # fmt: skip
 
 
@@ -159,9 +185,12 @@ def _explain_text(words: str, sql: str, data: OpenData) -> SqlRefusal | None:
     elif found := _NO_FUNCTION.match(words):
         known = unknown_function(found[1], sql)
     elif found := _NEAR.match(words):
-        known = _refuse("syntax", words, sql, found[1], hint=syntax_hint(sql, None))
+        at = sql.find(found[1]) if found[1] and sql.count(found[1]) == 1 else None
+        known = _refuse("syntax", _cut(words, _LONGEST_WORDS), sql, _Place(found[1], at), hint=text_hint(sql))
     else:
-        known = _say(_OF_THE_TEXT, words) or SqlRefusal(code="syntax", message=words, fix=Fix.SQL)
+        hint = text_hint(sql) or ("a quote is not closed" if _UNCLOSED.match(words) else None)
+        told = SqlRefusal(code="syntax", message=_cut(words, _LONGEST_WORDS), fix=Fix.SQL, hint=hint, detail=words)
+        known = _say(_OF_THE_TEXT, words) or told
     return known
 
 
@@ -169,22 +198,63 @@ def _say(sayings: Sequence[_Saying], words: str) -> SqlRefusal | None:
     for said, code, message, hint in sayings:
         if said in words:
             fix = Fix.NARROW if code == "too_large" else Fix.SQL
-            return SqlRefusal(code=code, message=message or words, fix=fix, hint=hint, detail=words)
+            told = message or _cut(words, _LONGEST_WORDS)
+            return SqlRefusal(code=code, message=told, fix=fix, hint=hint, detail=words)
     return None
 
 
+class _Place(NamedTuple):
+    """Where a name stands in a query, if it stands there once, and how it is written."""
+
+    name: str
+    position: int | None = None
+    is_quoted: bool = False
+
+
+def _find(name: str, words: Sequence[Token], sql: str) -> _Place:
+    """Return where a name stands, with what stands before its dots: SQLite says no position.
+
+    Only the last part of the name is looked for, without case: of what is hidden SQLite names another
+    part than of what is missing, and in the spelling of the schema.
+    """
+    bare = _bare(name).lower()
+    standing = [index for index, word in enumerate(words) if word.text == bare and word.kind in ("word", "quoted")]
+    standing = standing or [index for index, word in enumerate(words) if word.text == bare and word.is_name]
+    if not standing:
+        return _Place(_cut(name, _LONGEST_NAME))
+    first = last = standing[0]
+    while first > 1 and words[first - 1].text == "." and words[first - 2].is_name:
+        first -= 2
+    parts = [_spell(word, sql) for word in words[first : last + 1 : 2]]
+    is_quoted = words[last].kind == "quoted"
+    return _Place(
+        _cut(".".join(parts), _LONGEST_NAME), words[first].position if len(standing) == 1 else None, is_quoted
+    )
+
+
+def _spell(word: Token, sql: str) -> str:
+    begin = word.position + (word.kind != "word")
+    return sql[begin : begin + len(word.text)]
+
+
+def _bare(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[:longest] + "…"
+
+
 def _refuse(
-    code: str, message: str, sql: str, place: str, *, hint: str | None = None, similar: tuple[str, ...] = (),
+    code: str, message: str, sql: str, place: _Place, *, hint: str | None = None, similar: tuple[str, ...] = (),
     fix: Fix = Fix.SQL,
 ) -> SqlRefusal:  # fmt: skip
-    """Point at a word of the query, if it stands there once: SQLite says no position."""
-    found = sql.find(place) if place and sql.count(place) == 1 else -1
     return SqlRefusal(
         code=code,
         message=message,
         fix=fix,
         hint=hint,
-        position=found if found >= 0 else None,
-        excerpt=excerpt(sql, found) if found >= 0 else None,
+        position=place.position,
+        excerpt=None if place.position is None else excerpt(sql, place.position),
         nearest=similar,
     )

@@ -20,29 +20,6 @@ extensions, build information, `changes` and `last_insert_rowid`."""
 TABLES_OF_A_VALUE: Final = frozenset({"json_each", "json_tree"})
 """Table-valued functions: they read their argument."""
 
-ALTERNATIVES: Final = {
-    "printf": "use round(x, 2) for numbers and || for texts",
-    "format": "use round(x, 2) for numbers and || for texts",
-    "regexp": "use LIKE or GLOB",
-    "match": "use LIKE",
-    "to_char": "use strftime('%Y-%m', x)",
-    "date_trunc": "use strftime('%Y-%m-01', x)",
-    "extract": "use strftime('%w', x): Sunday is '0'",
-    "now": "use datetime('now')",
-    "left": "use substr(x, 1, n)",
-    "right": "use substr(x, -n)",
-    "concat": "use a || b",
-    "string_agg": "use group_concat(x, ', ')",
-    "len": "use length(x)",
-    "nvl": "use coalesce(x, y)",
-    "isnull": "use coalesce(x, y), or x IS NULL",
-    "year": "use strftime('%Y', x)",
-    "month": "use strftime('%m', x)",
-    "datediff": "use julianday(a) - julianday(b)",
-    "stddev": "use sqrt(avg(x * x) - avg(x) * avg(x))",
-}
-"""What to use in place of a function that is not there, or not open."""
-
 MOST_MATCHES: Final = 30
 """LIKE and GLOB of one query."""
 
