@@ -23,9 +23,11 @@ def test_wrong_usage_has_a_code_of_its_own(placet: Placet, arguments: tuple[str,
 @pytest.mark.parametrize(
     ("app", "complaint"),
     [
-        ("nowhere:build", "cannot be imported: ModuleNotFoundError"),
+        ("nowhere:build", "there is no module 'nowhere' on the import path"),
+        ("nowhere:build", 'as path = ["."]'),
         ("desk:nothing", "has no function 'nothing'"),
         ("desk:build_nothing", "made 'str'"),
+        ("desk:build_alone", "is called with one argument, an AppOptions: build_alone() takes 0"),
         ("desk:build_badly", "failed: KeyError: 'no such setting'"),
         ("desk", "package.module:function"),
     ],
@@ -36,6 +38,16 @@ def test_an_application_that_cannot_be_built_is_named(placet: Placet, app: str, 
     assert ended.code == 2
     assert complaint in ended.err
     assert "Traceback" not in ended.err
+
+
+def test_an_application_that_imports_what_is_not_there_is_told_from_one_that_is_not_there(placet: Placet) -> None:
+    (placet.folder / "broken.py").write_text("import not_installed\n", "utf-8")
+
+    ended = placet("runs", "list", "--app", "broken:build", PYTHONPATH=str(placet.folder))
+
+    assert ended.code == 2
+    assert "ModuleNotFoundError: No module named 'not_installed'" in ended.err
+    assert "broken.py, line 1" in ended.err
 
 
 def test_without_an_application_it_says_how_to_name_one(placet: Placet) -> None:

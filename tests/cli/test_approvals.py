@@ -171,3 +171,14 @@ def test_letters_that_pass_for_others_are_warned_of(placet: Placet, ask: Ask) ->
     warning = "letters of different alphabets are mixed in: Ru\u0430"
     assert warning not in placet("approvals", "show", plain, "--as", "c17").out
     assert warning in placet("approvals", "show", mixed, "--as", "c17").out
+
+
+def test_a_yes_for_what_has_changed_meanwhile_says_that_it_is_asked_anew(placet: Placet, ask: Ask) -> None:
+    approval, other = ask("cancel 8843", "s1"), ask("cancel 8843", "c17")
+    placet("approvals", "approve", other, "--as", "f1")
+
+    again = placet("approvals", "approve", approval, "--as", "f1")
+
+    assert again.code == 6
+    assert "What was approved has changed meanwhile, so it is asked anew." in again.err
+    assert "status cancelled → cancelled" in again.err

@@ -130,3 +130,13 @@ def test_an_answer_that_was_cut_says_so_and_only_such_a_one(placet: Placet, lang
     assert words not in whole.err
     for question, said in (("a tale", True), ("a word", False)):
         assert placet("ask", question, "--as", "c17", "--json").data["cut"] is said
+
+
+def test_what_stopped_for_a_reason_that_its_words_do_not_tell_says_where_it_is_told(placet: Placet) -> None:
+    stopped = placet("ask", "break", "--as", "c17")
+    run = placet("runs", "list", "--json").data[0]["id"]
+
+    assert (stopped.code, stopped.out) == (1, "")
+    assert f"Why it stopped: placet audit show {run}" in stopped.err
+    assert f"placet audit show {run}" in placet("runs", "show", run).out
+    assert "the line is dead" in placet("audit", "show", run).out

@@ -37,7 +37,11 @@ def test_whoever_the_directory_does_not_know_is_refused(placet: Placet) -> None:
     ended = placet("ask", "where is 8842?", "--as", "x9", "--json")
 
     assert ended.code == 4
-    assert ended.data == {"error": {"code": "not_permitted", "message": "The principal x9 is not known.", "fix": ""}}
+    assert ended.data["error"] == {
+        "code": "not_permitted",
+        "message": "The principal x9 is not known.",
+        "fix": "The application's own directory does not know them.",
+    }
 
 
 def test_a_command_on_somebodys_behalf_asks_whose(placet: Placet) -> None:
@@ -61,7 +65,9 @@ def test_without_a_directory_a_demonstration_takes_the_roles_that_are_stated(pla
 
     assert "add_note" not in names("--as", "n1", "--role", "customer")
     assert "add_note" in names("--as", "n1", "--role", "customer", "--role", "support")
-    assert placet("tools", "list", "--as", "n2", DESK_STATED="1").code == 4
+    unknown = placet("tools", "list", "--as", "n2", DESK_STATED="1")
+    assert unknown.code == 4
+    assert "Say it with --role" in unknown.err
 
 
 def test_stated_roles_are_remembered_with_the_run_and_replaced_by_the_next(placet: Placet) -> None:

@@ -95,6 +95,7 @@ def test_what_nobody_knows_blocks_its_like_until_a_person_settles_it(placet: Pla
     run = kill_in_the_middle(placet, "mark 8842")
     placet("runs", "resume", run, DESK_LATER="120")
     key = placet("runs", "show", run, "--json", DESK_LATER="120").data["unknown"][0]
+    assert f"placet audit settle {key} --done|--failed --as ID" in placet("runs", "show", run, DESK_LATER="120").out
     again = ("tools", "call", "mark_slowly", '{"order_id": 8842}', "--as", "s1", "--key", "k")
 
     blocked = placet(*again, DESK_LATER="120")

@@ -32,6 +32,11 @@ def build_agent(settings: Settings, tell: Callable[[str], None]) -> Agent:
     except PlacetError:
         raise
     except Exception as error:
+        entered = error.__traceback__ is None or error.__traceback__.tb_next is not None
+        if isinstance(error, TypeError) and not entered:
+            raise ConfigurationError(
+                f"the application {settings.app!r} is called with one argument, an AppOptions: {error}"
+            ) from error
         raise ConfigurationError(f"the application {settings.app!r} failed: {_words(error)}") from error
     if not isinstance(agent, Agent):
         raise ConfigurationError(
@@ -47,6 +52,14 @@ def _find_factory(app: str, path: list[str]) -> Callable[..., Any]:
         module = importlib.import_module(name)
     except PlacetError:
         raise
+    except ModuleNotFoundError as error:
+        missing = error.name
+        if missing is not None and f"{name}.".startswith(f"{missing}."):
+            raise ConfigurationError(
+                f"the application {app!r} cannot be imported: there is no module {missing!r} on the import path; "
+                f'the folder that holds it goes into {FILE_NAME}, as path = ["."]'
+            ) from error
+        raise ConfigurationError(f"the application {app!r} cannot be imported: {_words(error)}") from error
     except Exception as error:
         raise ConfigurationError(f"the application {app!r} cannot be imported: {_words(error)}") from error
     factory: Callable[..., Any] | None = getattr(module, function, None)

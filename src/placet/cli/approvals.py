@@ -10,7 +10,7 @@ from placet.cli.door import Door
 from placet.cli.exits import Exit, Failure, exit_of
 from placet.cli.json_argument import read_object
 from placet.cli.layout import GAP, call, table, wrap
-from placet.cli.present import minutes_left, outcome_json, present, refusal
+from placet.cli.present import outcome_json, present, refusal, time_left
 from placet.cli.progress import watch
 from placet.cli.requests import (
     argument_lines,
@@ -25,11 +25,12 @@ from placet.runtime.site import Emit
 from placet.values.approval import ApprovalRequest, ApprovalStatus, Yes
 from placet.values.decision import Reason
 from placet.values.json import JsonObject
-from placet.values.outcome import Outcome, Refused
+from placet.values.outcome import Outcome, Refused, Waiting
 from placet.words.escape import escape_for_person
 from placet.words.messages import (
     APPROVAL_STATUSES,
     APPROVED,
+    ASKED_ANEW,
     CONFIRMED,
     NO_APPROVAL,
     NOTHING_WAITS,
@@ -150,7 +151,15 @@ def _decide(
     if isinstance(outcome, Refused):
         return _refused(door, request, yes, outcome)
     door.screen.note(Text(f"{GAP}{door.say(_DONE[yes])}", style="green" if yes else "yellow"))
+    if isinstance(outcome, Waiting) and _is_void(door, approval_id):
+        door.screen.note(Text(f"{GAP}{door.say(ASKED_ANEW)}", style="yellow"))
     return present(door, outcome)
+
+
+def _is_void(door: Door, approval_id: str) -> bool:
+    """Return whether a yes that was just taken counts no more: what its preview showed is no longer so."""
+    request = door.wait(door.agent.store.find_approval(id=approval_id))
+    return request is not None and request.status is ApprovalStatus.VOID
 
 
 def _refused(door: Door, request: ApprovalRequest, yes: Yes | None, refused: Refused) -> Ended:
@@ -170,7 +179,7 @@ def _missing(door: Door, approval_id: str) -> Failure:
 def _row(door: Door, request: ApprovalRequest) -> list[str]:
     now = door.agent.world.clock.now()
     status = request.status_at(now)
-    left = f"{minutes_left(request.expires_at, now)} min"
+    left = time_left(request.expires_at, now)
     return [
         request.id,
         request.tool,

@@ -86,6 +86,8 @@ BY_STOP: Final[Mapping[StopReason, Exit]] = {
 }
 """Every other stop is an error."""
 
+UNEXPECTED: Final = frozenset(StopReason) - BY_STOP.keys()
+"""The stops of which the run's own last word does not say why: the audit log does."""
 
 _BY_CODE: Final[Mapping[str, Exit]] = {
     **{reason.value: code for reason, code in BY_REASON.items()},

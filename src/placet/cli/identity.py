@@ -9,7 +9,14 @@ from placet.values.decision import Reason
 from placet.values.principal import Principal
 from placet.wiring import Agent, Who
 from placet.words.catalog import say
-from placet.words.messages import DEMO_FIX, DEMO_ONLY, ROLES_FROM_DIRECTORY, UNKNOWN_PRINCIPAL
+from placet.words.messages import (
+    DEMO_FIX,
+    DEMO_ONLY,
+    NOT_IN_DIRECTORY,
+    ROLES_FROM_DIRECTORY,
+    STATE_ROLES,
+    UNKNOWN_PRINCIPAL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,8 @@ async def identify(agent: Agent, id: str, roles: Sequence[str], language: str) -
         stated = Principal(id, roles, found.attributes if found is not None else None)
         return Person(stated, stated)
     if found is None:
-        return _denied(say(UNKNOWN_PRINCIPAL, language, id=id))
+        fix = STATE_ROLES if isinstance(agent.world.directory, StatedPrincipals) else NOT_IN_DIRECTORY
+        return _denied(say(UNKNOWN_PRINCIPAL, language, id=id), say(fix, language))
     return Person(found, id)
 
 

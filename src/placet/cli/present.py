@@ -6,7 +6,7 @@ from typing import Any, assert_never
 from rich.text import Text
 
 from placet.cli.door import Door
-from placet.cli.exits import Exit, Failure, exit_of
+from placet.cli.exits import UNEXPECTED, Exit, Failure, exit_of
 from placet.cli.layout import GAP
 from placet.values.approval import Yes
 from placet.values.call import ToolResult
@@ -24,6 +24,7 @@ from placet.words.messages import (
     REFUSALS,
     WAITS_FOR_APPROVAL,
     WAITS_FOR_REQUESTER,
+    WHY_STOPPED,
 )
 
 
@@ -49,13 +50,19 @@ def present(door: Door, outcome: Outcome | ToolResult, *, told: bool = False) ->
         case Waiting(approvals=approvals):
             for line in (line for pending in approvals for line in waiting_lines(door, pending)):
                 door.screen.warn(line)
-        case Stopped(text=text):
-            door.screen.alarm(text, "yellow")
+        case Stopped():
+            _stopped(door, outcome)
         case Refused():
             return refusal(door, outcome)
         case _:
             assert_never(outcome)
     return exit_of(outcome)
+
+
+def _stopped(door: Door, stopped: Stopped) -> None:
+    door.screen.alarm(stopped.text, "yellow")
+    if stopped.reason in UNEXPECTED:
+        door.screen.note(why_stopped(door, stopped.run_id))
 
 
 def refusal(door: Door, refused: Refused, message: str | None = None) -> Failure:
@@ -90,13 +97,20 @@ def expiry(door: Door, at: datetime) -> str:
     now = door.agent.world.clock.now()
     if at <= now:
         return door.say(DECISIONS["expired"])
-    minutes = minutes_left(at, now)
-    return door.say(EXPIRES, n=minutes) if minutes > 1 else door.say(EXPIRES_SOON)
+    return door.say(EXPIRES, left=left) if (left := time_left(at, now)) != "1 min" else door.say(EXPIRES_SOON)
 
 
-def minutes_left(at: datetime, now: datetime) -> int:
-    """Return how many minutes there are still, begun ones included: what was asked a second ago waits for 15 of 15."""
-    return -int(-(at - now).total_seconds() // 60)
+def time_left(at: datetime, now: datetime) -> str:
+    """Return how long there is still, in minutes, hours or days, begun ones included: of 15 min, 15 after a second."""
+    minutes = -int(-(at - now).total_seconds() // 60)
+    if minutes < 2 * 60:
+        return f"{minutes} min"
+    return f"{-(-minutes // 60)} h" if minutes < 2 * 24 * 60 else f"{-(-minutes // (24 * 60))} d"
+
+
+def why_stopped(door: Door, run_id: str) -> Text:
+    """Return where somebody finds why a run has stopped: what failed is told to the audit log alone."""
+    return Text(f"{GAP}{door.say(WHY_STOPPED)} placet audit show {run_id}", style="dim")
 
 
 # ── for programs ──────────────────────────────────────────────────────────────────────

@@ -10,9 +10,9 @@ from rich.text import Text
 from placet.agent.snapshot import load_run
 from placet.cli.command import Ended, command
 from placet.cli.door import Door
-from placet.cli.exits import Exit, Failure
+from placet.cli.exits import UNEXPECTED, Exit, Failure
 from placet.cli.layout import GAP, labelled, table
-from placet.cli.present import present, refusal
+from placet.cli.present import present, refusal, why_stopped
 from placet.cli.progress import watch
 from placet.cli.requests import moment
 from placet.errors import ConfigurationError
@@ -185,10 +185,7 @@ def _run_lines(
                 (door.say("Asked"), str(facts["question"])),
                 (door.say("Result"), str(facts["text"])),
                 (door.say("Reason"), str(facts["stop"] or "")),
-                (
-                    door.say("Steps"),
-                    f"{door.say_plural(TURNS_TAKEN, run.turn)}, {door.say_plural(CALLS_DONE, run.calls)}",
-                ),
+                (door.say("Steps"), _steps(door, run)),
                 (door.say(RUN_STATUSES[RunStatus.WAITING]).capitalize(), ", ".join(waiting)),
                 (door.say(EFFECT_STATES[EffectState.UNKNOWN]).capitalize(), ", ".join(unknown)),
             ],
@@ -196,8 +193,18 @@ def _run_lines(
         ),
     ]
     if unknown:
-        lines.append(Text(f"{GAP}{door.say(STATE_UNKNOWN, key=unknown[0])}", style="yellow"))
+        lines.append(Text(f"{GAP}{door.say(STATE_UNKNOWN)}", style="yellow"))
+        lines += [Text(f"{GAP * 2}placet audit settle {key} --done|--failed --as ID", style="dim") for key in unknown]
+    if run.stop in UNEXPECTED:
+        lines.append(why_stopped(door, stored.id))
     return lines
+
+
+def _steps(door: Door, run: Run) -> str:
+    """Return how much a run has done itself. A workflow leaves it to its stages: the report tells of them."""
+    if run.status is RunStatus.DONE and not run.turn and not run.calls:
+        return ""
+    return f"{door.say_plural(TURNS_TAKEN, run.turn)}, {door.say_plural(CALLS_DONE, run.calls)}"
 
 
 def _stored_json(door: Door, run: StoredRun) -> JsonObject:

@@ -161,7 +161,7 @@ UNANCHORED: Final = "unanchored: a cut tail is not detectable"
 
 # ── time ──────────────────────────────────────────────────────────────────────────────
 
-EXPIRES: Final = "expires in {n} min"
+EXPIRES: Final = "expires in {left}"
 EXPIRES_SOON: Final = "expires in less than a minute"
 WAITING_CALLS: Final = ("{n} call waits for you", "{n} calls wait for you")
 CALLS_DONE: Final = ("{n} call", "{n} calls")
@@ -196,9 +196,11 @@ REQUESTER: Final = "the requester"
 APPROVED: Final = "Approved."
 CONFIRMED: Final = "Confirmed."
 REJECTED: Final = "Rejected."
+ASKED_ANEW: Final = "What was approved has changed meanwhile, so it is asked anew."
 NOT_CONFIRMED: Final = "Not confirmed; nothing was done."
 SETTLED: Final = "The outcome was settled as {state}."
 NOTHING_WAITS: Final = "Nothing is waiting for approval."
+WHY_STOPPED: Final = "Why it stopped:"
 NO_RUNS: Final = "There are no runs."
 NO_TOOLS: Final = "No tools are open to this person."
 EMPTY_LOG: Final = "The audit log is empty."
@@ -206,7 +208,7 @@ NOBODY_OWNS: Final = "nobody owns it: it can be resumed"
 CHAT_OPENS: Final = "What would you like to know? (/history shows the conversation, /quit ends it)"
 WHO_ASKED: Final = "you"
 WHO_ANSWERED: Final = "assistant"
-STATE_UNKNOWN: Final = "Unknown outcomes block the same call until somebody settles them: placet audit settle {key}"
+STATE_UNKNOWN: Final = "Unknown outcomes block the same call until somebody settles them:"
 
 WRONG_CONFIGURATION: Final = "The configuration is wrong: {message}"
 NEWER_STORE: Final = "The store was written by a newer placet. Upgrade placet; nothing was touched."
@@ -216,6 +218,8 @@ DEMO_ONLY: Final = "--as and --role count only on a demonstration store: anybody
 DEMO_FIX: Final = "On this store the application says who asks, once it has authenticated them."
 ROLES_FROM_DIRECTORY: Final = "--role does not count here: the application's own directory says who has which roles."
 UNKNOWN_PRINCIPAL: Final = "The principal {id} is not known."
+STATE_ROLES: Final = "Nobody has said yet who that is. Say it with --role, once for each role."
+NOT_IN_DIRECTORY: Final = "The application's own directory does not know them."
 NO_APPROVAL: Final = "There is no approval {id}."
 NO_RUN: Final = "There is no run {id}."
 NO_TOOL: Final = "There is no tool {name}."
@@ -244,9 +248,11 @@ KEY_FIX: Final = "Give one with --key, and the same one when you try again: noth
 
 COMMAND_LINE: Final = (
     THINKING, RUNNING_TOOL, WAITS_FOR_APPROVAL, WAITS_FOR_YOU, WAITS_FOR_REQUESTER, PREVIEW, REDACTED, REQUESTER,
-    APPROVED, CONFIRMED, REJECTED, NOT_CONFIRMED, SETTLED, NOTHING_WAITS, NO_RUNS, NO_TOOLS, EMPTY_LOG, NOBODY_OWNS,
+    APPROVED, CONFIRMED, REJECTED, ASKED_ANEW, NOT_CONFIRMED, WHY_STOPPED, SETTLED, NOTHING_WAITS, NO_RUNS, NO_TOOLS,
+    EMPTY_LOG, NOBODY_OWNS,
     CHAT_OPENS, WHO_ASKED, WHO_ANSWERED, STATE_UNKNOWN, WRONG_CONFIGURATION, NEWER_STORE, FAILED, WHO_ASKS,
-    DEMO_ONLY, DEMO_FIX, ROLES_FROM_DIRECTORY, UNKNOWN_PRINCIPAL, NO_APPROVAL, NO_RUN, NO_TOOL,
+    DEMO_ONLY, DEMO_FIX, ROLES_FROM_DIRECTORY, UNKNOWN_PRINCIPAL, STATE_ROLES, NOT_IN_DIRECTORY,
+    NO_APPROVAL, NO_RUN, NO_TOOL,
     NO_TOOL_BUT, NO_EFFECT, OUTCOME_KNOWN, STILL_RUNNING, ALREADY, NEEDS_ROLE, OWN_CALL, NEEDS_APPROVAL,
     NEEDS_CONFIRMATION, NO_ARGUMENTS, HEADS_DO_NOT_FIT, NO_FILE, NO_WRITING, OWNED, RUN_ENDED, OPTIONAL, ONE_OF,
     UNDER_A_CONDITION, DONE_OR_FAILED, KEY_FIX,

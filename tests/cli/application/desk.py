@@ -16,6 +16,7 @@ from typing import Any
 from placet import EVERYONE, Approval, Confirmation, Context, Loaded, Preview, Principal, ToolCall, ToolError, tool
 from placet.agent.definition import AgentDefinition
 from placet.config import AppOptions
+from placet.errors import ModelUnavailableError
 from placet.models.scripted import ScriptedModel
 from placet.ports import Finish, ModelAnswer, ModelRequest, PrincipalDirectory
 from placet.runtime.clock import SystemClock
@@ -232,6 +233,14 @@ def answer(request: ModelRequest) -> ModelAnswer:
     return ModelAnswer(calls=made, finish=Finish.CALLS)
 
 
+def answer_or_break(request: ModelRequest) -> ModelAnswer:
+    """Play the model, or one that cannot be reached."""
+    last = request.transcript[-1]
+    if isinstance(last, UserMessage) and "break" in last.text:
+        raise ModelUnavailableError("the line is dead")
+    return answer(request)
+
+
 def build_agent(options: AppOptions) -> Agent:
     """Return the desk's agent."""
     options.tell(f"desk: model {options.model or 'scripted'}\x1b[31m")
@@ -240,7 +249,7 @@ def build_agent(options: AppOptions) -> Agent:
     return Agent(
         AgentDefinition(name="desk", prompt="You help.", budget=Budget(turns=3)),
         tools=TOOLS,
-        model=ScriptedModel(cycle=True).does(answer),
+        model=ScriptedModel(cycle=True).does(answer_or_break),
         store=options.store or "sqlite:///desk.db",
         deps=Desk(Path(os.environ["DESK_FILE"])),
         directory=directory,
@@ -251,6 +260,11 @@ def build_agent(options: AppOptions) -> Agent:
 def build_nothing(_: AppOptions) -> str:
     """Return what is no agent."""
     return "nothing"
+
+
+def build_alone() -> Agent:
+    """Take no options."""
+    return build_agent(AppOptions())
 
 
 def build_badly(_: AppOptions) -> Agent:
