@@ -154,7 +154,7 @@ class Agent:
             deps=deps,
             sinks=tuple(audit),
             hooks=tuple(hooks),
-            agents={agent.definition.name: agent for agent in agents},
+            agents=by_name(agents),
             prices=dict(prices or {}),
             release_unrecorded_reads=release_unrecorded_reads,
             personal=frozenset(personal_data),
@@ -579,6 +579,20 @@ class Agent:
     def _language_of(self, who: Who) -> str:
         said = who.attributes.get("language") if isinstance(who, Principal) else None
         return normalise_language(said if isinstance(said, str) else None) or self.definition.language
+
+
+def by_name(agents: Iterable[Agent]) -> dict[str, Agent]:
+    """Return agents by their names; the same one may stand there twice.
+
+    Raises:
+        ConfigurationError: Two of them are of one name.
+    """
+    named: dict[str, Agent] = {}
+    for agent in agents:
+        name = agent.definition.name
+        if named.setdefault(name, agent) is not agent:
+            raise ConfigurationError(f"two of the agents to nest are called {name!r}: give one another name")
+    return named
 
 
 def _encrypted(store: Store, keys: Sequence[bytes]) -> Store:

@@ -8,6 +8,7 @@ import pytest
 
 from placet.agent.definition import AgentDefinition
 from placet.agent.snapshot import load_run
+from placet.errors import ConfigurationError
 from placet.models.scripted import ScriptedModel
 from placet.runtime.sinks import ListSink
 from placet.tools.context import Context
@@ -170,6 +171,14 @@ async def test_runs_side_by_side_are_seen_through_before_the_tree_is_stored(
 
     assert results(outcome) == ["paid; seen"]
     assert office.done == [("look", "a"), ("pay", "y", 1)]
+
+
+def test_two_agents_of_one_name_are_refused(make_agent: MakeAgent) -> None:
+    one, two = (make_agent(definition=AgentDefinition(name="inner")) for _ in range(2))
+
+    make_agent(agents=[one, one])
+    with pytest.raises(ConfigurationError, match="two of the agents to nest are called 'inner'"):
+        make_agent(agents=[one, two])
 
 
 async def test_nested_runs_use_up_the_budget_of_the_outermost(make_agent: MakeAgent) -> None:

@@ -74,6 +74,8 @@ def test_two_agents_of_one_name_are_refused(named: MakeNamed, make_workflow: Mak
 
     with pytest.raises(ConfigurationError, match="two agents of one workflow are called 'a'"):
         make_workflow(Sequence([AgentStage(one, into="text")]), AgentStage(two, into="text"))
+    with pytest.raises(ConfigurationError, match="two of the agents to nest are called 'a'"):
+        make_workflow(AgentStage("a", into="text"), agents=[one, two])
 
 
 def test_a_stage_names_an_agent_that_is_there(make_workflow: MakeWorkflow) -> None:

@@ -37,7 +37,7 @@ from placet.values.outcome import Outcome
 from placet.values.price import Price
 from placet.values.principal import EVERYONE
 from placet.values.tool import Effect
-from placet.wiring import Agent, Who
+from placet.wiring import Agent, Who, by_name
 from placet.words.template import choose
 from placet.workflow.fields import QUESTION, check_places, fill_question, settle_stage
 from placet.workflow.stages import agents_of, as_stages, find_agents, is_state_type
@@ -159,7 +159,7 @@ class Workflow(Agent, Generic[S]):
     ) -> None:
         if not is_state_type(state):
             raise ConfigurationError(f"the state of workflow {name!r} is a pydantic model, not {state!r}")
-        named = {agent.definition.name: agent for agent in agents}
+        named = by_name(agents)
         listed = find_agents(as_stages(list(stages), f"workflow {name!r}"), named)
         self.state = state
         self.stages = tuple(settle_stage(stage, state) for stage in listed)
