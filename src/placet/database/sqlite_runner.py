@@ -67,9 +67,9 @@ class SqliteRunner:
         if odd := written_otherwise(sql):
             raise ConfigurationError(f"{where}: a value is written as :name, not as {odd!r}")
         text = sql if writes or not is_select(sql) else _capped(sql, rows or self.caps.rows)
+        nothing = dict.fromkeys(kinds)
         connection = self._pool.connect()
         try:
-            nothing = dict.fromkeys(kinds)
             connection.execute(f"EXPLAIN {text}", nothing).fetchall()
             columns: tuple[str, ...] = ()
             if is_select(sql):

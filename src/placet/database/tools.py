@@ -202,13 +202,14 @@ def _tell(answer: SqlAnswer) -> Any:
 
 
 def _tell_one(answer: Rows) -> Any:
-    if not answer.rows:
-        told = {"code": "not_found", "message": "there is none", "fix": Fix.SQL, "hint": "check the values"}
-        return ToolOutput(told, is_error=True)
-    if len(answer.rows) > 1:
-        told = {"code": "several", "message": "there are several", "fix": Fix.NARROW, "hint": "say more of the one"}
-        return ToolOutput(told, is_error=True)
-    return {column.name: value for column, value in zip(answer.columns, answer.rows[0], strict=True)}
+    match answer.rows:
+        case (row,):
+            return {column.name: value for column, value in zip(answer.columns, row, strict=True)}
+        case ():
+            told = {"code": "not_found", "message": "there is none", "fix": Fix.SQL, "hint": "check the values"}
+        case _:
+            told = {"code": "several", "message": "there are several", "fix": Fix.NARROW, "hint": "say more of the one"}
+    return ToolOutput(told, is_error=True)
 
 
 def _failure(answer: SqlRefusal, name: str) -> PlacetError:
