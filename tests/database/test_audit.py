@@ -8,7 +8,8 @@ import pytest
 from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier
 
-from placet.database.audit import audit_role, load_dotted, speaks_english
+from placet.database.answer import Rows, SqlRefusal
+from placet.database.audit import audit_role, load_dotted, load_shadowed, speaks_english
 from placet.database.finding import Finding, say
 from placet.database.postgres_sandbox import PostgresSandbox
 from placet.database.relation import Relation
@@ -330,3 +331,33 @@ async def test_what_a_dot_calls_on_a_value_is_what_the_role_could_call_bare(data
 
     assert {"open", "pg_sleep", "pg_terminate_backend", "ts_stat", "regclass", "_regclass", "abs"} <= found
     assert not {"shut", "elsewhere", "record", "bernoulli", "pg_notify", "pg_class"} & found
+
+
+async def test_a_bare_name_that_stands_for_another_relation_is_found(database: Database) -> None:
+    await database.run(
+        "CREATE SCHEMA old; CREATE TABLE old.orders (a int); CREATE SCHEMA shut; CREATE TABLE shut.customers (a int);"
+        "GRANT USAGE ON SCHEMA old TO PUBLIC"
+    )
+
+    async def shadowed(*path: str) -> frozenset[str]:
+        return await load_shadowed(database.operator, database.name, RELATIONS, path)
+
+    assert await shadowed("old", "shut", "api") == {"orders"}
+    assert await shadowed("api", "old") == frozenset()
+    assert await shadowed("api") == frozenset()
+
+
+async def test_a_bare_name_reads_nothing_that_is_not_open(own_database: Database) -> None:
+    await own_database.run(
+        "CREATE SCHEMA aa; CREATE TABLE aa.orders AS SELECT 'hidden' AS secret; CREATE VIEW aa.x AS SELECT 1 AS n;"
+        "GRANT USAGE ON SCHEMA aa TO {role}; GRANT SELECT ON ALL TABLES IN SCHEMA aa TO {role}"
+    )
+    dsn = own_database.server.dsn(own_database.name, own_database.name)
+    async with PostgresSandbox(dsn, [Relation("x", "aa"), *RELATIONS]) as opened:
+        bare = await opened.query("SELECT * FROM orders")
+        full = await opened.query("SELECT * FROM api.orders")
+
+        assert opened.data.names == ("x", "api.orders", "customers")
+    assert isinstance(bare, SqlRefusal)
+    assert bare.nearest == ("api.orders",)
+    assert isinstance(full, Rows)

@@ -61,6 +61,27 @@ async def load_dotted(connection: _Connection, role: str, search_path: Sequence[
     return frozenset(name for (name,) in await _rows(connection, "dotted", values))
 
 
+async def load_shadowed(
+    connection: _Connection, role: str, relations: Iterable[Relation], search_path: Sequence[str]
+) -> frozenset[str]:
+    """Return the names of open relations that stand for another one when they are written bare.
+
+    Args:
+        connection: One that may read the catalog.
+        role: Who reads.
+        relations: What is open.
+        search_path: The schemas in which a bare name is looked up, in this order.
+
+    Raises:
+        ConfigurationError: The catalog cannot be read.
+    """
+    opened = {(relation.schema, relation.name) for relation in relations}
+    values = {"role": role, "search_path": list(search_path), "names": [name for _, name in opened]}
+    return frozenset(
+        str(name) for schema, name in await _rows(connection, "first_found", values) if (schema, name) not in opened
+    )
+
+
 async def load_views(connection: _Connection) -> dict[Name, View]:
     """Return the views of the database, by schema and name.
 

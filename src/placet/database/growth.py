@@ -85,7 +85,7 @@ LONGEST_BUILT: Final = 1_000
 STAR: Final = 50
 """How often `(x).*` repeats x, once for each of its columns."""
 
-_MOST_VISITS: Final = 30_000
+_MOST_VISITS: Final = 15_000
 """Of nodes: each round of a `WITH RECURSIVE` inside another one is looked at in each round of that."""
 _ROUNDS: Final = 5
 """Of a `WITH RECURSIVE`, until each column that grows by way of another is known."""

@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Self
 
 from placet.database.answer import SqlAnswer, SqlRefusal
-from placet.database.audit import audit_role, load_dotted, load_views
+from placet.database.audit import audit_role, load_dotted, load_shadowed, load_views
 from placet.database.caps import Caps
 from placet.database.describing import describe_relation
 from placet.database.facts import SqlParser
@@ -117,10 +117,11 @@ class PostgresSandbox:
             if self._plan is not None:
                 self.findings += look_at_views(self._plan, columns, await load_views(connection))
             dotted = await load_dotted(connection, role, self._data.search_path)
+            shadowed = await load_shadowed(connection, role, self._data.relations, self._data.search_path)
         severe = [finding for finding in self.findings if finding.is_severe]
         if severe and not self._insecure:
             raise ConfigurationError(f"the role {role!r} may do too much for a model, or see too much:\n{say(severe)}")
-        self._data = OpenData(self._data.relations, columns, self._data.search_path)
+        self._data = OpenData(self._data.relations, columns, self._data.search_path, shadowed)
         policy = Policy(functions=self._functions, dotted=DOTTED | dotted)
         self._guard = Guard(self._parser, self._data, policy, self.caps)
 

@@ -70,6 +70,7 @@ class OpenData:
         relations: What is open.
         columns: By full name, the columns of each.
         search_path: Schemas in which a bare name is looked up, in this order.
+        shadowed: Bare names under which the database finds something that is not open.
 
     Raises:
         ConfigurationError: Nothing is open, or two relations have one name.
@@ -80,6 +81,7 @@ class OpenData:
         relations: Iterable[Relation],
         columns: Mapping[str, tuple[KnownColumn, ...]] | None = None,
         search_path: tuple[str, ...] | None = None,
+        shadowed: frozenset[str] = frozenset(),
     ) -> None:
         self.relations = tuple(relations)
         self.columns = dict(columns or {})
@@ -92,6 +94,8 @@ class OpenData:
         self._by_bare_name: dict[str, Relation] = {}
         for schema in reversed(self.search_path):
             self._by_bare_name |= {relation.name: relation for relation in self.relations if relation.schema == schema}
+        for name in shadowed:
+            self._by_bare_name.pop(name, None)
 
     def find(self, name: str, schema: str = "") -> Relation | None:
         """Return the open relation of this name, or None. A bare name is looked up in the search path."""

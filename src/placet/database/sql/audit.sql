@@ -110,3 +110,9 @@ WHERE p.pronargs >= 1 AND p.pronargs - p.pronargdefaults <= 1 AND (t.typtype IN 
 OR (n.nspname = 'pg_catalog' AND t.typname <> 'internal')
 OR (n.nspname = ANY (%(search_path)s) AND has_function_privilege(%(role)s, p.oid, 'EXECUTE')))
 UNION SELECT typname FROM pg_type WHERE typnamespace = 'pg_catalog'::regnamespace AND typrelid = 0 AND typtype <> 'p';
+
+-- name: first_found
+-- What a bare name stands for. Whether it may be read is not asked before it is found.
+SELECT DISTINCT ON (c.relname) n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = ANY (%(search_path)s) AND c.relname = ANY (%(names)s) AND has_schema_privilege(%(role)s, n.oid, 'USAGE')
+ORDER BY c.relname, array_position(%(search_path)s::text[], n.nspname::text);
