@@ -10,6 +10,7 @@ from placet.errors import AgentFileError, ConfigurationError, PolicyError
 from placet.gate.policy import check_names
 from placet.ports import Store
 from placet.runtime.keys import read_or_make_secret
+from placet.stores.url import POSTGRES, no_store
 from placet.tools.toolset import Toolset
 from placet.values.policy import Policy
 from placet.values.principal import EVERYONE
@@ -27,7 +28,8 @@ def load_agent(path: Path) -> AgentDefinition:
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise AgentFileError(f"the agent file {str(path)!r} cannot be read: {error}") from error
+        mend = "" if path.suffix else "; an agent made in code is AgentDefinition(name=…)"
+        raise AgentFileError(f"the agent file {str(path)!r} cannot be read: {error}{mend}") from error
     return parse_agent(text, name=path.name.removesuffix(".md").removesuffix(".agent"))
 
 
@@ -97,11 +99,14 @@ def secret_of(store: Store | str) -> bytes:
     """Return the secret of a store: from its key file, or random for one that forgets.
 
     Raises:
-        ConfigurationError: The store is shared and needs a secret from outside, or its key file cannot be read.
+        ConfigurationError: The URL names no store, the store is shared and needs a secret from outside, or its key
+            file cannot be read.
     """
     if isinstance(store, str) and store.startswith("sqlite:///"):
         path = Path(store.removeprefix("sqlite:///"))
         return read_or_make_secret(path.with_name(path.name + ".key"))
     if isinstance(store, str) and store != "memory:":
+        if not store.startswith(POSTGRES):
+            raise no_store(store)
         raise ConfigurationError(f"the store {store!r} needs secret=…: at least 32 bytes that are kept outside of it")
     return secrets.token_bytes(32)

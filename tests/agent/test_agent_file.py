@@ -177,3 +177,5 @@ def test_a_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "bad.agent.md").write_bytes(b"---\n---\n\xff")
     with pytest.raises(AgentFileError, match="cannot be read"):
         load_agent(tmp_path / "bad.agent.md")
+    with pytest.raises(AgentFileError, match=r"made in code is AgentDefinition\(name=…\)"):
+        load_agent(tmp_path / "desk")

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -137,6 +138,22 @@ def test_two_skills_that_register_one_tool_are_refused_by_their_names(skills: Pa
 
     with pytest.raises(SkillError, match="'say-hello' and 'say-bye' both register the tool 'say_hello'"):
         load_index(skills)
+
+
+def test_a_folder_without_an_index_says_how_it_gets_one(tmp_path: Path) -> None:
+    (finding,) = check_skills(tmp_path)
+
+    assert "there is no index" in finding.message
+    assert "placet skills new" in finding.message
+
+
+def test_where_pytest_is_not_installed_it_says_so(skills: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (skills / "say-hello" / "tests" / "test_handler.py").write_text("import nowhere\n", "utf-8")
+    monkeypatch.setitem(sys.modules, "pytest", None)
+
+    (finding,) = check_skills(skills)
+
+    assert "pip install pytest" in finding.message
 
 
 @pytest.mark.parametrize(

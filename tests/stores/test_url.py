@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from placet.errors import ConfigurationError
+from placet.parts import secret_of
 from placet.stores.memory import MemoryStore
 from placet.stores.postgres import PostgresStore
 from placet.stores.sqlite import SqliteStore
@@ -29,6 +30,14 @@ def test_a_url_names_its_store(url: str, kind: type) -> None:
 def test_what_names_no_store_is_refused(url: str) -> None:
     with pytest.raises(ConfigurationError):
         open_store_from_url(url, key=KEY)
+
+
+@pytest.mark.parametrize("url", ["placet.db", "sqlite://placet.db", "mysql://localhost/placet"])
+def test_an_agent_says_so_before_it_asks_for_a_secret(url: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"not the URL of a store: .*sqlite:///"):
+        secret_of(url)
+    with pytest.raises(ConfigurationError, match="needs secret="):
+        secret_of("postgresql://localhost/placet")
 
 
 async def test_four_slashes_are_an_absolute_path(tmp_path: Path) -> None:

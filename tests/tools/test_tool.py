@@ -140,11 +140,12 @@ def test_a_lambda_needs_a_name() -> None:
         ({"progress": "for {order"}, "progress of tool 'refund'.*lone '{'"),
         ({"answer": "{#cents}{/refund}"}, "closes nothing"),
         ({"answer": "paid {centz}"}, "did you mean 'cents'"),
-        ({"roles": "support"}, "set of words"),
+        ({"roles": "support"}, r"as in roles=\{'support'\}, not 'support'"),
         ({"timeout": 0}, "above zero"),
         ({"limit": "often"}, "10/minute"),
-        ({"survival": "maybe"}, "'maybe'"),
-        ({"isolation": "none"}, "'none'"),
+        ({"effect": "delete"}, "effect is one of 'read', 'write', 'destructive', not 'delete'"),
+        ({"survival": "maybe"}, "survival is one of 'once', .*, not 'maybe'"),
+        ({"isolation": "none"}, "isolation is one of .*, not 'none'"),
         ({"name": "refund order"}, "refund order"),
         ({"resource": lambda arguments: arguments}, r"\(arguments, context\)"),
         ({"preview": lambda arguments: arguments}, r"\(arguments, resource, context\)"),
@@ -156,7 +157,7 @@ def test_an_option_that_says_nothing_sensible_is_refused(options: Any, message: 
         return Refund(order=order)
 
     with pytest.raises(ConfigurationError, match=message):
-        tool(effect="read", description="Do it.", **options)(refund)
+        tool(**{"effect": "read", "description": "Do it.", **options})(refund)
 
 
 def test_redact_may_name_a_field_of_what_comes_back() -> None:

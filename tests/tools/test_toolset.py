@@ -79,8 +79,9 @@ def test_a_policy_may_say_who_calls_it() -> None:
 
 @pytest.mark.parametrize("effect", ["write", "destructive"])
 def test_a_write_that_nothing_holds_back_is_refused(effect: str) -> None:
-    with pytest.raises(ToolDefinitionError, match="nothing holds it back"):
+    with pytest.raises(ToolDefinitionError, match="nothing holds it back") as refused:
         Toolset([made(effect=effect)])
+    assert ("authorise" in str(refused.value)) == (effect == "write")  # which would not do for a destructive tool
 
 
 def test_a_destructive_tool_must_ask_somebody() -> None:

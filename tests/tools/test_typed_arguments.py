@@ -420,6 +420,7 @@ def test_whatever_is_read_is_read_alike_again(a: object, b: object, c: object, d
     ("source", "message"),
     [
         ("def f(x) -> str", "'x' of tool 'f' has no type"),
+        ("def f(context) -> str", "context: Context"),
         ("def f(x: int = None) -> str", "default of 'x'"),
         ("def f(x: Annotated[int, Field(ge=5)] = 3) -> str", "default of 'x'"),
         ("class I(BaseModel):\n    y: int = None\ndef f(x: I) -> str", "default of 'y'"),

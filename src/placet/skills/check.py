@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from placet.errors import SkillError
@@ -89,6 +90,8 @@ def _run_tests(skill: Skill) -> list[Finding]:
         return [Finding(skill.name, f"its tests took longer than {TEST_SECONDS} s")]
     if done.returncode == 0:
         return []
+    if find_spec("pytest") is None:
+        return [Finding(skill.name, "its tests cannot be run: pip install pytest, or leave them out with --no-tests")]
     last = "\n".join((done.stdout or done.stderr).strip().splitlines()[-15:])
     return [Finding(skill.name, f"its tests fail:\n{last}")]
 

@@ -75,6 +75,10 @@ def read_index(folder: Path) -> list[str]:
     path = folder / INDEX
     try:
         form = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise SkillError(
+            f"there is no index {str(path)!r}: name the folder that has one, or make it: placet skills new NAME"
+        ) from error
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SkillError(f"the index {str(path)!r} cannot be read: {error}") from error
     names = form.get("skills")

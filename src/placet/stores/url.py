@@ -1,9 +1,13 @@
 """From the URL of a store to the store."""
 
 import importlib
+from typing import Final
 
 from placet.errors import ConfigurationError
 from placet.ports import Store
+
+POSTGRES: Final = ("postgresql://", "postgres://")
+"""How the URL of a shared store begins."""
 
 
 def open_store_from_url(url: str, *, key: bytes) -> Store:
@@ -25,7 +29,7 @@ def open_store_from_url(url: str, *, key: bytes) -> Store:
         from placet.stores.sqlite import SqliteStore  # noqa: PLC0415 - as above
 
         return SqliteStore(url.removeprefix("sqlite:///"), key=key)
-    if url.startswith(("postgresql://", "postgres://")):
+    if url.startswith(POSTGRES):
         try:
             store: Store = importlib.import_module("placet.stores.postgres").PostgresStore(url, key=key)
         except ModuleNotFoundError as error:
@@ -33,6 +37,11 @@ def open_store_from_url(url: str, *, key: bytes) -> Store:
                 f"a PostgreSQL store needs the package {error.name!r}: pip install 'placet[postgres]'"
             ) from error
         return store
-    raise ConfigurationError(
+    raise no_store(url)
+
+
+def no_store(url: str) -> ConfigurationError:
+    """Return the complaint about what is not the URL of a store."""
+    return ConfigurationError(
         f"not the URL of a store: {url!r}; write 'memory:', 'sqlite:///placet.db' or 'postgresql://…'"
     )

@@ -244,6 +244,9 @@ def _adapter(kind: Any, tool: str) -> TypeAdapter[Any]:
             adapter.rebuild(force=True, raise_errors=True)
     except (PydanticSchemaGenerationError, PydanticUserError, ImportError, SchemaError, TypeError, NameError) as error:
         reason = str(error).partition("\n")[0]
-        msg = f"the output of tool {tool!r} cannot be written as JSON: {reason}"
+        msg = (
+            f"the output of tool {tool!r} cannot be written as JSON: let it return a text, a number, a list, a dict, "
+            f"a dataclass, a TypedDict or a pydantic model, and say so by its annotation ({reason})"
+        )
         raise ToolDefinitionError(msg) from error
     return adapter

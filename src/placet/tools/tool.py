@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from datetime import timedelta
+from enum import StrEnum
 from typing import Any, Final, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from placet.errors import ConfigurationError, ToolDefinitionError
@@ -47,6 +48,7 @@ Words: TypeAlias = str | Mapping[str, str]
 
 
 K = TypeVar("K")
+W = TypeVar("W", bound=StrEnum)
 
 
 class Options(TypedDict, total=False):
@@ -382,14 +384,14 @@ def _spec(declared: Declared, form: RawForm | TypedForm, output: OutputShaper) -
     name = declared.name
     roles = options.get("roles")
     if isinstance(roles, str):
-        msg = f"the roles of tool {name!r} are a set of words, not one text: {{{roles!r}}}"
+        msg = f"the roles of tool {name!r} are a set of words, as in roles={{{roles!r}}}, not {roles!r}"
         raise ToolDefinitionError(msg)
     secret = form.secret_fields
     try:
         return ToolSpec(
             name=name,
             description=declared.description,
-            effect=Effect(declared.effect),
+            effect=_word(Effect, declared.effect, "effect"),
             input_schema=form.schema,
             output_schema=output.schema,
             roles=None if roles is None else frozenset(roles),
@@ -400,8 +402,8 @@ def _spec(declared: Declared, form: RawForm | TypedForm, output: OutputShaper) -
             waiver=options.get("waiver"),
             limits=_limits(options.get("limit", ())),
             timeout=duration(options.get("timeout", TOOL_TIMEOUT)),
-            survival=Survival(options.get("survival", Survival.ONCE)),
-            isolation=Isolation(options.get("isolation", Isolation.THREAD)),
+            survival=_word(Survival, options.get("survival", Survival.ONCE), "survival"),
+            isolation=_word(Isolation, options.get("isolation", Isolation.THREAD), "isolation"),
             redact=frozenset(options.get("redact", ())) | secret,
             redact_for_model=options.get("redact_for_model", False),
             secret_fields=secret,
@@ -415,6 +417,19 @@ def _spec(declared: Declared, form: RawForm | TypedForm, output: OutputShaper) -
     except ValueError as error:
         msg = f"tool {name!r}: {error}"
         raise ToolDefinitionError(msg) from error
+
+
+def _word(known: type[W], given: W | str, option: str) -> W:
+    """Return the word of a set that was declared.
+
+    Raises:
+        ValueError: It is none of them.
+    """
+    try:
+        return known(given)
+    except ValueError as error:
+        words = ", ".join(repr(word.value) for word in known)
+        raise ValueError(f"{option} is one of {words}, not {given!r}") from error
 
 
 def _limits(limit: str | Limit | Sequence[str | Limit]) -> tuple[Limit, ...]:

@@ -207,9 +207,10 @@ def _check_safe(spec: ToolSpec, permits: frozenset[str]) -> None:
     if spec.effect is Effect.READ or spec.waiver:
         return
     if spec.authorise is None and spec.approval is None:
+        either = "authorise=..., " if spec.effect is Effect.WRITE else ""
         msg = (
-            f"tool {name!r} is declared as {spec.effect} and nothing holds it back: give it authorise=..., "
-            "approval=Approval.always(approvers={...}), or waiver='why it needs neither'"
+            f"tool {name!r} is declared as {spec.effect} and nothing holds it back: give it {either}"
+            f"approval=Approval.always(approvers={{...}}), or waiver='why it needs {'neither' if either else 'none'}'"
         )
         raise ToolDefinitionError(msg)
     if spec.effect is Effect.DESTRUCTIVE and spec.approval is None:

@@ -257,7 +257,10 @@ def adapter_schema(adapter: TypeAdapter[Any], tool: str) -> dict[str, Any]:
 
 def _field(parameter: Parameter, tool: str) -> FieldInfo:
     if parameter.annotation is EMPTY:
-        msg = f"parameter {parameter.name!r} of tool {tool!r} has no type: annotate it, as in {parameter.name}: str"
+        msg = (
+            f"parameter {parameter.name!r} of tool {tool!r} has no type: annotate it, as in {parameter.name}: str; "
+            "what is not the model's is declared so too, as in context: Context"
+        )
         raise ToolDefinitionError(msg)
     if parameter.default is EMPTY:
         return FieldInfo.from_annotation(parameter.annotation)

@@ -147,7 +147,7 @@ class Confirmation:
 
 def _roles(roles: Iterable[str]) -> frozenset[str]:
     if isinstance(roles, str):
-        msg = f"approver roles are a set of words, not one text: {{{roles!r}}}"
+        msg = f"approver roles are a set of words, as in approvers={{{roles!r}}}, not {roles!r}"
         raise ConfigurationError(msg)
     return frozenset(roles)
 
