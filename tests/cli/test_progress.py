@@ -63,4 +63,5 @@ def test_what_failed_says_so_in_words_and_with_its_code() -> None:
 def test_nothing_in_it_is_hidden() -> None:
     lines = call_lines(started("a\x1b[2J", '{"a\\u202e":"\\u001b[2J"}'), finished(), "en", None)
 
+    assert lines
     assert all(line.plain.isprintable() for line in lines)
