@@ -180,6 +180,54 @@ async def test_a_named_query_answers_for_the_one_who_asks(agent: Agent) -> None:
     assert [row[0] for row in listed["rows"]] == [8, 105, 202, 299]
 
 
+HIDING: Final = """
+-- name: list_names
+-- List.
+-- roles: customer
+-- redact: name, code
+-- param: code text? 1..2
+SELECT name, code FROM counties WHERE code = :code OR :code IS NULL;
+
+-- name: get_name
+-- Get.
+-- roles: customer
+-- redact: name
+-- returns: one
+SELECT name FROM counties LIMIT 1;
+
+-- name: add_name
+-- Add.
+-- roles: customer
+-- redact: name
+-- effect: write
+-- waiver: a test
+INSERT INTO counties VALUES ('ZZ', 'hunter') RETURNING name;
+
+-- name: find_name
+-- Find.
+-- roles: customer
+-- redact: code
+-- param: code text
+SELECT count(*) AS counties FROM counties WHERE code = :code;
+"""
+
+
+async def test_a_redacted_column_stands_in_no_log(shop: Path) -> None:
+    queries = NamedQueries(read_queries(HIDING), reads=SqliteRunner(shop), writes=SqliteRunner(shop, writable=True))
+    await queries.open()
+    definition = AgentDefinition(name="shop", prompt="You help.")
+    async with Agent(definition, tools=query_tools(queries), model=ScriptedModel(), store="memory:") as agent:
+        calls = {"list_names": {"code": "CJ"}, "get_name": {}, "add_name": {}, "find_name": {"code": "CJ"}}
+        answers = [await agent.call(name, arguments, principal=CUSTOMER, key=name) for name, arguments in calls.items()]
+        bodies = [record.entry.body async for record in agent.store.read()]
+    await queries.close()
+
+    assert ["Cluj" in str(answers[0]), "name" in told(answers[1]), "hunter" in str(answers[2])] == [True] * 3
+    for word in ("Cluj", "CJ", "hunter", *map(str, told(answers[1]).values())):
+        assert word not in str(bodies)
+    assert "counties" in bodies[-1]
+
+
 async def test_one_row_is_that_row_or_none(shop: Path) -> None:
     words = "-- name: q\n-- Ask.\n-- roles: customer\n-- returns: one\n-- param: most int\n{}".format
     statements = read_queries(words("SELECT id FROM orders WHERE id <= :most"))

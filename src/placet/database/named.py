@@ -226,7 +226,8 @@ def _check_columns(statement: Statement, ready: Mapping[tuple[str, ...], Ready])
         raise ConfigurationError(f"{statement.where}: it returns one row, so its columns need names of their own")
     if statement.returns_one and (odd := [name for name in names if not name.isidentifier() or name.startswith("_")]):
         raise ConfigurationError(f"{statement.where}: {odd[0]!r} is no name of a field; write AS and a plain word")
-    if unknown := sorted(statement.redact - set(names) - {parameter.name for parameter in statement.parameters}):
+    unknown = sorted(statement.redact - set(names) - {parameter.name for parameter in statement.parameters})
+    if unknown and (names or statement.effect is Effect.READ):  # SQLite does not name what a write gives back
         raise ConfigurationError(f"{statement.where}: nothing is called {unknown[0]!r}, so it cannot be redacted")
 
 

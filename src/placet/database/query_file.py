@@ -29,7 +29,7 @@ their colon, between the name and the statement:
 | `limit` | `10/minute` | may repeat |
 | `authorise`, `approval` | the name of one that is handed to `query_tools` | |
 | `waiver` | why a write needs neither | |
-| `redact` | arguments and columns that are kept out of logs, with commas | |
+| `redact` | arguments and columns that are kept out of logs, with commas | a column of many rows takes all rows along |
 | `progress`, `answer` | a dot, a language, and what a person reads: `-- progress.ro: caut {order_id}…` | may repeat |
 """
 

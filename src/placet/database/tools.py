@@ -185,7 +185,7 @@ def _query_tool(query: NamedQuery, authorise: Mapping[str, Authorise], approval:
             authorise=None if statement.authorise is None else authorise[statement.authorise],
             approval=None if statement.approval is None else approval[statement.approval],
             waiver=statement.waiver,
-            redact=statement.redact,
+            redact=_kept_out(query),
             writable_output=True,
             max_result_bytes=query.caps.answer_bytes + _ENVELOPE_BYTES,
             progress=statement.progress,
@@ -193,6 +193,15 @@ def _query_tool(query: NamedQuery, authorise: Mapping[str, Authorise], approval:
         )
     except ConfigurationError as error:
         raise ConfigurationError(f"{statement.where}: {error}") from error
+
+
+def _kept_out(query: NamedQuery) -> frozenset[str]:
+    """Return what of arguments and answers is kept out of logs. A cell in a row has no name, so all rows go with it."""
+    redact, arguments = query.statement.redact, {parameter.name for parameter in query.statement.parameters}
+    columns = redact & {name for name, _, _ in query.columns} | redact - arguments
+    if query.statement.returns_one or not columns:
+        return redact
+    return (redact & arguments) | {"rows"}
 
 
 def _tell(answer: SqlAnswer) -> Any:
