@@ -209,6 +209,11 @@ INSERT INTO counties VALUES ('ZZ', 'hunter') RETURNING name;
 -- redact: code
 -- param: code text
 SELECT count(*) AS counties FROM counties WHERE code = :code;
+
+-- name: list_keys
+-- List.
+-- roles: customer
+SELECT code AS api_key FROM counties;
 """
 
 
@@ -217,7 +222,13 @@ async def test_a_redacted_column_stands_in_no_log(shop: Path) -> None:
     await queries.open()
     definition = AgentDefinition(name="shop", prompt="You help.")
     async with Agent(definition, tools=query_tools(queries), model=ScriptedModel(), store="memory:") as agent:
-        calls = {"list_names": {"code": "CJ"}, "get_name": {}, "add_name": {}, "find_name": {"code": "CJ"}}
+        calls = {
+            "list_names": {"code": "CJ"},
+            "get_name": {},
+            "add_name": {},
+            "list_keys": {},
+            "find_name": {"code": "CJ"},
+        }
         answers = [await agent.call(name, arguments, principal=CUSTOMER, key=name) for name, arguments in calls.items()]
         bodies = [record.entry.body async for record in agent.store.read()]
     await queries.close()

@@ -15,6 +15,7 @@ from placet.database.describe import describe_data
 from placet.database.named import Caller, NamedQueries, NamedQuery
 from placet.database.sandbox import SqlSandbox
 from placet.errors import ConfigurationError, PlacetError, ToolError
+from placet.redaction.keys import Secrecy, secrecy
 from placet.tools.context import Context
 from placet.tools.output import ToolOutput
 from placet.tools.tool import Options, Tool
@@ -196,10 +197,13 @@ def _query_tool(query: NamedQuery, authorise: Mapping[str, Authorise], approval:
 
 
 def _kept_out(query: NamedQuery) -> frozenset[str]:
-    """Return what of arguments and answers is kept out of logs. A cell in a row has no name, so all rows go with it."""
+    """Return what of arguments and answers is kept out of logs.
+
+    A cell in a row has no name. So all rows go with one of a column that is named, or that is called as secrets are.
+    """
     redact, arguments = query.statement.redact, {parameter.name for parameter in query.statement.parameters}
-    columns = redact & {name for name, _, _ in query.columns} | redact - arguments
-    if query.statement.returns_one or not columns:
+    columns = {name for name, _, _ in query.columns if name in redact or secrecy(name) is not Secrecy.OPEN}
+    if query.statement.returns_one or not (columns or redact - arguments):
         return redact
     return (redact & arguments) | {"rows"}
 
