@@ -142,3 +142,11 @@ def test_a_remote_tool_shows_what_runs_wherever_its_alias_stands(placet: Placet)
     assert [one["remote"] for one in data] == [{"source": "crm", "name": "notes/wipe"}] * 3
     assert "Ferramenta remota" in placet("tools", "show", alias, "--lang", "pt").out
     assert placet("tools", "show", "cancel_order", "--json").data["remote"] is None
+
+
+def test_an_argument_that_may_be_null_shows_so(placet: Placet) -> None:
+    alias = next(one["name"] for one in placet("tools", "list", "--json").data if one["remote"] is not None)
+    shown = placet("tools", "show", alias, "--lang", "en").out
+
+    assert "integer | null · optional" in shown
+    assert "one of me, null · optional" in shown

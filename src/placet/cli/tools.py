@@ -162,11 +162,14 @@ def _parameters(door: Door, properties: JsonObject, required: Sequence[object]) 
 def _type(door: Door, form: JsonObject) -> str:
     choices = form.get("enum")
     if isinstance(choices, list):
-        return door.say(ONE_OF, values=", ".join(str(choice) for choice in choices))
+        return door.say(ONE_OF, values=", ".join("null" if choice is None else str(choice) for choice in choices))
     several = form.get("anyOf")
     if isinstance(several, list):
         return " | ".join(_type(door, choice) for choice in several if isinstance(choice, dict))
-    return str(form.get("type") or form.get("$ref") or "")
+    kinds = form.get("type")
+    if isinstance(kinds, list):
+        return " | ".join(map(str, kinds))
+    return str(kinds or form.get("$ref") or "")
 
 
 def _approval(door: Door, rule: ApprovalRule | None) -> str:

@@ -9,6 +9,9 @@ email    prefix 3..64                   -- how the address begins
 note     text? 0..200                   -- may be left out
 ```
 
+`?` stands right behind the type. Choices and defaults are written without quotes, and a default comes last. The bounds
+of a text are its lengths; without them it has at most 200 characters.
+
 A `prefix` and a `contains` are for LIKE: what would be a wildcard in them is escaped, and the
 wildcard is added here, so that `%` finds nothing instead of everything.
 """

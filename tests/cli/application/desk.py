@@ -192,7 +192,11 @@ async def call_crm(name: str, arguments: dict[str, Any], context: Context[Desk])
 
 
 wipe = ToolSource("crm", call_crm, prefix=True).tool(
-    "notes/wipe", description="Wipe the notes.", parameters={"type": "object"}, effect="destructive",
+    "notes/wipe", description="Wipe the notes.", effect="destructive",
+    parameters={
+        "type": "object",
+        "properties": {"days": {"type": ["integer", "null"]}, "of": {"type": ["string", "null"], "enum": ["me", None]}},
+    },
     roles={"support"}, approval=Approval.always(approvers={"finance"}),
 )  # fmt: skip
 
