@@ -4,7 +4,8 @@ A store reads the rows and writes what follows inside one atomic step; what foll
 decided here.
 """
 
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
@@ -73,15 +74,26 @@ def judge_approval(claim: Claim, request: ApprovalRequest | None) -> ClaimRefuse
             return ClaimRefused(Reason.APPROVAL_VOID, f"the approval is {status}")
 
 
-def judge_take(take: Take, used: Decimal) -> ClaimRefused | None:
-    """Return that the window is full, or None when it has room.
-
-    An amount below zero would give room back, so nothing but refusing it is safe.
+def judge_takes(takes: Sequence[Take], used: Callable[[Take], Decimal]) -> ClaimRefused | None:
+    """Return which window is full, or None when all of them have room together.
 
     Args:
-        take: What is to be taken.
-        used: What the window holds at the time of the claim.
+        takes: What is to be taken.
+        used: Gives what a window holds at the time of the claim.
     """
+    pending: dict[tuple[str, timedelta], Decimal] = {}
+    for take in takes:
+        window = (take.key, take.per)
+        before = pending.get(window, Decimal(0))
+        refused = _judge_take(take, used(take) + before)
+        if refused is not None:
+            return refused
+        pending[window] = before + take.amount
+    return None
+
+
+def _judge_take(take: Take, used: Decimal) -> ClaimRefused | None:
+    # An amount below zero would give room back, so nothing but refusing it is safe.
     counts = take.amount.is_finite() and take.amount >= 0 and not take.at_most.is_nan()
     if counts and used + take.amount <= take.at_most:
         return None

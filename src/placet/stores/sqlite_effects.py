@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from placet.errors import StoreError
-from placet.stores.judgement import IN_DOUBT, LEASE_LOST, judge_approval, judge_effect, judge_take
+from placet.stores.judgement import IN_DOUBT, LEASE_LOST, judge_approval, judge_effect, judge_takes
 from placet.stores.rows import EFFECT_COLUMNS, MILLION, millionths, read_effect, span
 from placet.stores.selection import conditions
 from placet.stores.sqlite_approvals import find_approval
@@ -73,7 +73,7 @@ def claim(transaction: Transaction, wanted: Claim) -> ClaimAnswer:
     if wanted.approval_id is not None:
         refused = _judge_approval(execute, wanted)
     if refused is None and wanted.takes:
-        refused = _judge_takes(execute, wanted)
+        refused = judge_takes(wanted.takes, lambda take: used(execute, take, wanted.at))
     now = microseconds(wanted.at)
     if refused is not None or wanted.effect is None or not _begin_at_once(execute, wanted, wanted.effect, now):
         # The order in which refusals are told: the lease, the effect, the approval, the windows.
@@ -209,15 +209,3 @@ def _find_in_time(execute: Execute, wanted: Claim, sql: str, values: tuple[str, 
 
 def _judge_approval(execute: Execute, wanted: Claim) -> ClaimRefused | None:
     return judge_approval(wanted, find_approval(execute, wanted.approval_id, None))
-
-
-def _judge_takes(execute: Execute, wanted: Claim) -> ClaimRefused | None:
-    pending: dict[tuple[str, int], Decimal] = {}
-    for take in wanted.takes:
-        window = (take.key, span(take.per))
-        before = pending.get(window, Decimal(0))
-        refused = judge_take(take, used(execute, take, wanted.at) + before)
-        if refused is not None:
-            return refused
-        pending[window] = before + take.amount
-    return None

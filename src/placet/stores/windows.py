@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from placet.stores.judgement import judge_take
+from placet.stores.judgement import judge_takes
 from placet.values.effect import ClaimRefused, Take
 
 
@@ -27,15 +27,7 @@ class Windows:
 
     def judge(self, takes: Sequence[Take], at: datetime) -> ClaimRefused | None:
         """Return which window is full, or None when all of them have room together."""
-        pending: dict[tuple[str, timedelta], Decimal] = {}
-        for take in takes:
-            window = (take.key, take.per)
-            before = pending.get(window, Decimal(0))
-            refused = judge_take(take, self.used(take, at) + before)
-            if refused is not None:
-                return refused
-            pending[window] = before + take.amount
-        return None
+        return judge_takes(takes, lambda take: self.used(take, at))
 
     def take(self, takes: Sequence[Take], at: datetime) -> None:
         """Take all of it, and forget what has left the windows."""
