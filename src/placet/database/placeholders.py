@@ -50,6 +50,7 @@ class Placeholder:
         escape: The constant after ESCAPE, or None.
         is_expression: Whether it stands in a regular expression, or in the pattern of SIMILAR TO.
         is_asked_for_null: Whether nothing is asked of it but whether it is null, as of a filter that may be left out.
+        is_sorted_by: Whether it is all that ORDER BY or GROUP BY says, which is the same for every row.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Placeholder:
     escape: str | None = None
     is_expression: bool = False
     is_asked_for_null: bool = False
+    is_sorted_by: bool = False
 
     @property
     def is_escaped(self) -> bool:
@@ -93,6 +95,7 @@ def placeholders(sql: str, where: str) -> tuple[Placeholder, ...]:
             escape=patterns.get(index),
             is_expression=index in expressions,
             is_asked_for_null=_is_asked_for_null(matches[index + 1 : index + 6]),
+            is_sorted_by=_is_sorted_by(matches, index),
         )
         for index, match in enumerate(matches)
         if match["variant"] or match["value"]
@@ -207,6 +210,13 @@ def _is_asked_for_null(after: Sequence[re.Match[str]]) -> bool:
     if words[:1] == ["::"]:
         words = words[2:]
     return words[:2] == ["is", "null"] or words[:3] == ["is", "not", "null"]
+
+
+def _is_sorted_by(matches: Sequence[re.Match[str]], index: int) -> bool:
+    """Return whether a value stands behind ORDER BY or GROUP BY, and nothing is made of it."""
+    before = [match[0].lower() for match in matches[max(0, index - 2) : index]]
+    after = matches[index + 1][0].lower() if index + 1 < len(matches) else ";"
+    return before in (["order", "by"], ["group", "by"]) and after in {*_ENDING, *_CLOSING, "asc", "desc", "nulls"}
 
 
 def _is_tilde(matches: Sequence[re.Match[str]], index: int) -> bool:

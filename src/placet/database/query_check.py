@@ -91,12 +91,17 @@ def _undeclared(place: Placeholder, values: Collection[str], variants: Collectio
 
 
 def _check_matching(parameter: Parameter, place: Placeholder, where: str) -> None:
-    """Refuse a value in a pattern whose wildcards would count, and one that is escaped for none."""
+    """Refuse a value in a pattern whose wildcards would count, one that is escaped for none, and one for a column."""
     name = parameter.name
     if place.is_expression and parameter.kind in ("text", *MATCHING) and parameter.pattern is None:
         raise ConfigurationError(
             f"{where}: a regular expression would read wildcards in :{name}; use LIKE, and declare it as prefix or "
             "contains; or give it a pattern that leaves none, as text /[a-z0-9]+/"
+        )
+    if place.is_sorted_by:
+        raise ConfigurationError(
+            f"{where}: :{name} is one value for every row, and orders nothing; write {{{name}}} and a variant for "
+            "each order"
         )
     if place.is_matched and parameter.kind == "text":
         raise ConfigurationError(
