@@ -23,8 +23,8 @@ OPEN: Final = (
             "currency": "BRL or RON",
             "total": "in hundredths: 41290 is 412.90",
             "country": "BR or RO",
-            "county": "a Romanian județ such as Cluj, or a Brazilian state such as SP",
-            "placed_at": "UTC, as 2026-11-14T09:30:00Z",
+            "county": "a Romanian județ such as Cluj, or a Brazilian state such as Bahia",
+            "placed_at": "UTC, as 2026-11-14 09:30:00",
         },
     ),
     Relation(

@@ -8,7 +8,7 @@ import pytest
 
 from placet import Agent, AgentDefinition, Principal, ToolResult
 from placet.testing import ScriptedModel
-from shop.analysis import analysis_tools
+from shop.analysis import OPEN, analysis_tools
 
 ANALYST = Principal("a1", roles={"analyst"})
 CLUJ = """
@@ -41,6 +41,22 @@ async def test_the_average_order_from_cluj_on_tuesdays_of_six_months(shop_file: 
     assert result.code == "ok"
     assert tuple(json.loads(result.content)["rows"][0]) == expected
     assert expected[1] > 0
+
+
+async def test_what_a_column_is_said_to_hold_it_holds(shop_file: Path) -> None:
+    said = OPEN[0].columns
+    place, moment = said["county"].rpartition(" such as ")[2], said["placed_at"].rpartition(" as ")[2]
+    shape = "".join("[0-9]" if sign.isdigit() else sign for sign in moment)
+
+    result = await ask(
+        shop_file,
+        f"SELECT (SELECT count(*) FROM orders WHERE county = '{place}' AND country = 'BR'),"  # noqa: S608 - our own words
+        f" (SELECT count(*) FROM orders WHERE placed_at NOT GLOB '{shape}')",
+    )
+
+    brazilian, otherwise = json.loads(result.content)["rows"][0]
+    assert brazilian > 0
+    assert otherwise == 0
 
 
 @pytest.mark.parametrize(
