@@ -172,7 +172,11 @@ async def commit_effect(
     statements: Sequence[Statement],
     entry: AuditEntry,
 ) -> CommitAnswer:
-    """Carry out what a tool writes, and settle its effect as done; or nothing of it."""
+    """Carry out what a tool writes, and settle its effect as done; or nothing of it.
+
+    Raises:
+        StoreError: There is no such effect; nothing was stored.
+    """
     await lock(connection, f"effect {key}")
     known = await find_effect(connection, key)
     if known is None:

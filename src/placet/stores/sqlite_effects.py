@@ -122,7 +122,11 @@ def _holds_lease(execute: Execute, wanted: Claim) -> bool:
 
 
 def settle(transaction: Transaction, key: str, state: EffectState, result: str | None, entry: AuditEntry) -> None:
-    """Store how an effect ended, with its record. One that is done or failed stays as it is."""
+    """Store how an effect ended, with its record. One that is done or failed stays as it is.
+
+    Raises:
+        StoreError: There is no such effect; nothing was stored.
+    """
     execute = transaction.execute
     if execute(_SETTLE, (state._value_, result, key)).rowcount == 0 and execute(_IS_KNOWN, (key,)).fetchone() is None:
         raise StoreError(f"the effect {key!r} cannot be settled: there is none; nothing was stored")
@@ -132,7 +136,11 @@ def settle(transaction: Transaction, key: str, state: EffectState, result: str |
 def commit(
     transaction: Transaction, key: str, result: str, statements: Sequence[Statement], entry: AuditEntry
 ) -> CommitAnswer:
-    """Carry out what a tool writes, and settle its effect as done; or nothing of it."""
+    """Carry out what a tool writes, and settle its effect as done; or nothing of it.
+
+    Raises:
+        StoreError: There is no such effect; nothing was stored.
+    """
     execute = transaction.execute
     known = find_effect(execute, key)
     if known is None:

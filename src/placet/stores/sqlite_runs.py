@@ -93,7 +93,12 @@ def suspend_run(
     transaction: Transaction, lease: Lease, snapshot: str, approvals: Sequence[Row], entries: Sequence[AuditEntry],
     at: datetime,
 ) -> RunStatus:  # fmt: skip
-    """Store snapshot, new approvals (as rows) and records together, and give the lease back."""
+    """Store snapshot, new approvals (as rows) and records together, and give the lease back.
+
+    Raises:
+        LeaseLostError: Another worker owns the run; nothing was stored.
+        StoreError: There is an approval of one of these ids already; nothing was stored.
+    """
     number, woken = _own(transaction, lease)
     for row in approvals:
         if transaction.execute("SELECT 1 FROM approval WHERE id = ?", row[:1]).fetchone():
@@ -121,7 +126,11 @@ def close_run(
 def claim_run(
     transaction: Transaction, run_id: str, owner: str, at: datetime, ttl: timedelta
 ) -> tuple[Lease, StoredRun] | None:
-    """Take over a run that is ready or whose lease has run out; its running effects become unknown."""
+    """Take over a run that is ready or whose lease has run out; its running effects become unknown.
+
+    Raises:
+        StoreError: The run has no snapshot, as only a change from outside can leave it.
+    """
     until, now = at + ttl, microseconds(at)
     taken = transaction.execute(_CLAIM_RUN, (owner, microseconds(until), now, run_id, now)).fetchone()
     if taken is None:

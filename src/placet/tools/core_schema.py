@@ -98,7 +98,12 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A rewritten core schema, and what it holds."""
+    """A rewritten core schema, and what it holds.
+
+    Attributes:
+        schema: The core schema, as pydantic-core takes it.
+        traits: What was found in it on the way.
+    """
 
     schema: Any
     traits: Traits

@@ -87,7 +87,13 @@ GEMINI: Final = Dialect(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestLimits:
-    """What a provider takes of strict tools in one request, summed over all of them."""
+    """What a provider takes of strict tools in one request, summed over all of them.
+
+    Attributes:
+        tools: How many tools.
+        optional: How many parameters that may be left out.
+        unions: How many parameters of several types.
+    """
 
     tools: int
     optional: int
