@@ -110,6 +110,7 @@ class Nesting:
 
         Raises:
             ConfigurationError: There is no such agent, or the state does not fit what was kept.
+            Leave: The run waits for a person: the tool is left, and entered again from its first line.
         """
         if key is None:
             self._count += 1
@@ -276,6 +277,7 @@ class Part:
 
         Raises:
             ConfigurationError: There is no such agent, or the state does not fit what was kept.
+            Leave: The run waits for a person: the tool is left, and entered again from its first line.
         """
         if key is None:
             self._count += 1
