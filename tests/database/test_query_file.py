@@ -138,6 +138,7 @@ def read_one(header: str, sql: str = "SELECT 1") -> Statement:
         ("-- variant: s: a = id", "SELECT :s", "is {s} meant"),
         ("-- param: a int", "SELECT ':a'", "outside of texts and comments"),
         ("-- variant: s: a = id -- newest", "SELECT {s} AND x = 1", "swallow what stands behind it"),
+        ("-- variant: s: 'a' = id", "SELECT {s}", "write a variant as"),
         ("-- variant: s: a = id; DELETE", "SELECT {s}", "swallow what stands behind it"),
         ("-- variant: s: a = id\n-- variant: s: a = total", "SELECT {s}", "the choice 'a' twice"),
         ("-- param: a text", "SELECT 1 WHERE x ~ :a", "a regular expression would read wildcards in :a"),

@@ -56,7 +56,7 @@ _MISWRITTEN: Final = re.compile(r"--[-\s*@#]*([A-Za-z]+)\s*(?:\.\s*[A-Za-z-]+\s*
 _ODD: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
 """What ends a line for some readers, and a text for PostgreSQL (zero)."""
 _SOURCE: Final = re.compile(r"principal\.id|principal\.attributes\.[A-Za-z_]\w*|language|idempotency_key|run_id")
-_VARIANT: Final = re.compile(r"([A-Za-z_]\w*):\s*([^=]+?)\s*=\s*(.+)")
+_VARIANT: Final = re.compile(r"([A-Za-z_]\w*):\s*([^='\"]+?)\s*=\s*(.+)")
 
 
 def load_queries(path: Path | str) -> tuple[Statement, ...]:

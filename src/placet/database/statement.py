@@ -7,7 +7,7 @@ from placet.database.parameters import Parameter
 from placet.values.tool import Effect
 
 SOURCES: Final = ("principal.id", "principal.attributes.…", "language", "idempotency_key", "run_id")
-"""Where a bound value may come from."""
+"""Where a bound value may come from. A call that no run makes has no `run_id`."""
 
 
 @dataclass(frozen=True, slots=True)
