@@ -35,8 +35,16 @@ def test_an_example_runs(example: str, queries: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_links_lead_somewhere() -> None:
-    for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text("utf-8")):
-            if not target.startswith(("http:", "https:")):
-                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+def headings(page: Path) -> set[str]:
+    """What a link may name after its `#`: the headings, as GitHub makes anchors of them."""
+    found = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", page.read_text("utf-8")):
+        if not target.startswith(("http:", "https:")):
+            there = page.parent / target if target else page
+            assert there.exists(), f"{page.name} links to {target}"
+            assert not anchor or anchor in headings(there), f"{page.name} links to {target}#{anchor}"

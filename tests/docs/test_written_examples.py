@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator
+from inspect import signature
 from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import psycopg
 import pytest
 import typer
 
+from placet.agent.agent_file import parse_agent
 from placet.cli.app import app
 from placet.config import FILE_NAME, read_settings
 from placet.database.named import NamedQueries
@@ -21,6 +23,7 @@ from placet.gate.policy_text import parse_policy
 from placet.runtime.server_sent import encode_event
 from placet.tools.tool import Options
 from placet.values.event import CallStarted
+from placet.wiring import Agent
 from tests.docs.test_examples import PAGES, ROOT
 from tests.postgres_server import PostgresServer
 
@@ -44,9 +47,10 @@ def test_every_block_is_run_or_read_here_but_for_drawings() -> None:
     languages = {language for _, language, _ in BLOCKS}
     others = {(page.name, language) for page, language, _ in BLOCKS if language not in ("python", "console")}
 
-    assert languages == {"python", "console", "toml", "yaml", "sql", "text"}
+    assert languages == {"python", "console", "toml", "yaml", "sql", "markdown", "text"}
     assert others == {
         ("cli.md", "toml"), ("policy.md", "toml"), ("data.md", "yaml"), ("data.md", "sql"), ("streaming.md", "text"),
+        ("agent.md", "markdown"),
         ("models.md", "text"),  # tests/models/test_five_steps.py
         ("ARCHITECTURE.md", "text"), ("skills.md", "text"),  # drawings
     }  # fmt: skip
@@ -68,6 +72,12 @@ def test_the_policy_is_read() -> None:
         "no large refunds in the chat",
     ]
     assert len(parse_policy(text, product="back-office").rules) == 1
+
+
+def test_the_agent_is_read() -> None:
+    definition = parse_agent(written("agent.md", "markdown"), name="orders")
+
+    assert (definition.tools, definition.budget.turns) == (("get_order_status",), 3)
 
 
 def test_the_plan_is_read() -> None:
@@ -99,6 +109,13 @@ def test_every_option_of_a_tool_stands_in_the_table_of_its_page() -> None:
     table = (ROOT / "docs" / "tools.md").read_text("utf-8").partition("| declared | means |")[2].partition("\n\n")[0]
 
     assert Options.__annotations__.keys() <= {*re.findall(r"`(\w+)(?:=[^`]*)?`", table)}
+
+
+def test_all_that_an_agent_is_given_stands_in_the_table_of_its_page() -> None:
+    table = (ROOT / "docs" / "agent.md").read_text("utf-8").partition("| argument | is |")[2].partition("\n\n")[0]
+
+    given = [name for row in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE) for name in re.findall(r"\w+", row)]
+    assert sorted(given) == sorted(set(signature(Agent.__init__).parameters) - {"self"})
 
 
 def commands(program: str) -> list[object]:
