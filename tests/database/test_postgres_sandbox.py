@@ -211,6 +211,8 @@ CUBE: Final = "CUBE (id, customer_id, status, county_code, ordered_at, shipped_a
         ("SELECT 1 / 0", "bad_value", Fix.SQL, "22012", "nullif"),
         ("SELECT (SELECT id FROM orders)", "bad_value", Fix.SQL, "21000", "aggregate"),
         ("SELECT 'x'::int", "bad_value", Fix.SQL, "22P02", '"x"'),
+        ("SELECT int4range(1, 2, 'x')", "bad_value", Fix.SQL, "42601", "bound flags"),
+        ("SELECT to_tsquery(chr(92))", "bad_value", Fix.SQL, "42601", "escaped character"),
         ("SELECT id = 'a' || 'b' FROM orders", "no_such_function", Fix.SQL, "42883", "cast"),
         ("SELECT id FORM orders", "syntax", Fix.SQL, None, "orders"),
         ("SELECT FROM orders", "no_columns", Fix.SQL, None, ""),

@@ -37,6 +37,8 @@ cannot take square root of a negative number
 zero raised to a negative power is undefined
 a negative number raised to a non-integer power yields a complex result
 count must be greater than zero
+invalid range bound flags
+there is no escaped character: "<value>"
 lower bound cannot equal upper bound
 lower bound must be less than or equal to upper bound
 range lower bound must be less than or equal to range upper bound
