@@ -1,9 +1,11 @@
 """May this principal do this to this resource?"""
 
+from typing import Final
+
 from placet.gate.request import GateRequest
 from placet.values.decision import NO_OBJECTION, Decision, Deny, Reason
 
-NOT_FOUND_MESSAGE = "nothing was found with these arguments that the person you act for may see"
+NOT_FOUND_MESSAGE: Final = "nothing was found with these arguments that the person you act for may see"
 """The same words for what does not exist and for what belongs to somebody else."""
 
 

@@ -7,7 +7,7 @@ writing the audit log) is the runtime's work: see `placet.runtime.invoke`.
 """
 
 from collections.abc import Callable
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from placet.errors import ConfigurationError, described
 from placet.gate.approval import check_approval
@@ -25,7 +25,7 @@ from placet.values.decision import NO_OBJECTION, Allow, Decision, Deny, NeedsApp
 Check: TypeAlias = Callable[[GateRequest], Decision]
 """One question about a call. It must be pure: same request, same decision."""
 
-STANDARD_CHECKS: tuple[Check, ...] = (
+STANDARD_CHECKS: Final[tuple[Check, ...]] = (
     check_permission,
     check_policy,
     check_authorisation,

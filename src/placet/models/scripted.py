@@ -30,7 +30,7 @@ AnswerFunction: TypeAlias = Callable[[ModelRequest], ModelAnswer | Awaitable[Mod
 KEPT_REQUESTS: Final = 1000
 """How many requests are remembered, so that a long bench does not fill the memory."""
 
-_PIECE = re.compile(r"\S+\s*|\s+")
+_PIECE: Final = re.compile(r"\S+\s*|\s+")
 
 
 class ScriptedModel:

@@ -5,7 +5,7 @@ call on the way goes through `invoke`.
 """
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Final, assert_never
 
 from placet.agent.definition import AgentDefinition
 from placet.agent.output import Contract, make_contract
@@ -28,7 +28,7 @@ from placet.values.message import AssistantMessage, Message, Transcript, UserMes
 from placet.values.outcome import Outcome, Refused, Waiting
 from placet.values.run import Run, RunStatus
 
-DIRECT_NAME = "direct"
+DIRECT_NAME: Final = "direct"
 """Name of the agent under which direct calls are stored; it asks no model."""
 
 

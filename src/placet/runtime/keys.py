@@ -7,12 +7,13 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from placet.errors import ConfigurationError
 from placet.values.json import Json, JsonObject, canonical
 
-_MINIMUM_BYTES = 32
-_EXACT = 2**53
+_MINIMUM_BYTES: Final = 32
+_EXACT: Final = 2**53
 """Up to here a float holds every whole number."""
 
 

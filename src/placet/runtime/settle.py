@@ -5,6 +5,8 @@ somebody has looked. Saying "it failed" lets the same call be made again, so it 
 person who might have let it run in the first place.
 """
 
+from typing import Final
+
 from placet.agent.snapshot import dump_result
 from placet.gate.approver import check_approver
 from placet.gate.permission import permitting_role
@@ -19,7 +21,7 @@ from placet.values.effect import EffectRecord, EffectState
 from placet.values.outcome import Refused
 from placet.values.principal import Principal
 
-_SAID = {
+_SAID: Final = {
     EffectState.DONE: "a person has looked: the call was carried out",
     EffectState.FAILED: "a person has looked: the call was not carried out",
 }

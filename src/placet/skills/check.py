@@ -5,12 +5,13 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from placet.errors import SkillError
 from placet.skills.index import drift, load_index, read_index, write_lock
 from placet.skills.skill import Skill, load_skill, written_schema
 
-TEST_SECONDS = 300
+TEST_SECONDS: Final = 300
 """How long the tests of one skill may take."""
 
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Final
 
 from placet.ports import AuditHead, NotDecided, Store, StoredRun
 from placet.stores.cipher import Cipher
@@ -30,7 +31,7 @@ from placet.values.json import JsonObject
 from placet.values.principal import Principal
 from placet.values.run import RunStatus
 
-_SEALED = "sealed"
+_SEALED: Final = "sealed"
 """Under which name sealed arguments stand."""
 
 

@@ -16,7 +16,7 @@ from placet.stores.migrations import migrations
 Connection: TypeAlias = AsyncConnection[TupleRow]
 Pool: TypeAlias = AsyncConnectionPool[Connection]
 
-PATIENCE = 10.0
+PATIENCE: Final = 10.0
 """Seconds to wait for a connection."""
 
 _LOCK: Final = "SELECT pg_advisory_xact_lock(key) FROM unnest(%b::bigint[]) AS key"

@@ -13,7 +13,7 @@ from placet.errors import StoreError, StoreVersionError
 from placet.stores.local_disk import network_file_system
 from placet.stores.migrations import migrations
 
-PATIENCE = 10.0
+PATIENCE: Final = 10.0
 """Seconds that a thread waits for another process's transaction. The event loop never waits."""
 
 _OURS: Final = 0x706C6374

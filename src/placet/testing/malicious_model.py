@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from placet.ports import Finish, ModelAnswer, ModelRequest, OnText
 from placet.testing.sample_arguments import sample
@@ -11,7 +11,7 @@ from placet.values.call import ToolCall
 from placet.values.json import JsonObject
 from placet.values.message import ToolMessage
 
-_JUNK: Sequence[Any] = (
+_JUNK: Final[Sequence[Any]] = (
     None,
     True,
     -1,

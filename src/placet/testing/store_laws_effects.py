@@ -5,6 +5,7 @@
 import asyncio
 from dataclasses import replace
 from decimal import Decimal
+from typing import Final
 
 from placet.errors import StoreError
 from placet.ports import Store
@@ -28,8 +29,8 @@ from placet.values.audit import AuditKind
 from placet.values.decision import Reason
 from placet.values.effect import AlreadyDone, Claim, ClaimAnswer, Claimed, ClaimRefused, EffectState
 
-_INTENT = an_entry(AuditKind.INTENT)
-_OUTCOME = an_entry(AuditKind.OUTCOME)
+_INTENT: Final = an_entry(AuditKind.INTENT)
+_OUTCOME: Final = an_entry(AuditKind.OUTCOME)
 
 
 def _is_refused(answer: ClaimAnswer, reason: Reason) -> None:

@@ -3,12 +3,12 @@
 import importlib
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from placet.errors import ToolDefinitionError
 from placet.tools.parameters import Signature, Source
 
-_MAIN = "__main__"
+_MAIN: Final = "__main__"
 
 
 def home_of(call: Callable[..., Any], signature: Signature, name: str) -> str:

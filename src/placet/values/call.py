@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Final
 
 from placet.values.construction import dataclass, made_quickly
 from placet.values.json import Json
@@ -46,7 +47,7 @@ class ToolCall:
     note: str | None = None
 
 
-OK = "ok"
+OK: Final = "ok"
 """The code of a result that is no error."""
 
 

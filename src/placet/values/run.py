@@ -13,7 +13,7 @@ from placet.values.json import Json, JsonObject
 from placet.values.limits import Budget
 from placet.values.message import Transcript
 
-SNAPSHOT_VERSION = 1
+SNAPSHOT_VERSION: Final = 1
 """Version of the JSON form. A change of the form raises it and adds a step to `migrate`."""
 
 _NOTHING: Final = Decimal(0)
