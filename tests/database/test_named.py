@@ -214,6 +214,23 @@ async def test_a_write_is_committed_and_gives_its_rows(queries: NamedQueries) ->
     assert rows(await ask(queries, "lose_parcel", id=3)) == []
 
 
+GONE: Final = (
+    "WITH gone AS (SELECT id FROM parcels WHERE customer = :who) DELETE FROM parcels WHERE id IN (SELECT id FROM gone)"
+)
+
+
+async def test_a_write_that_gives_no_rows_back_says_how_many_it_has_changed(queries: NamedQueries) -> None:
+    header = "-- name: q\n-- Ask.\n-- effect: write\n-- waiver: a test\n-- param: who text\n"
+    answers: list[list[list[Json]]] = []
+    for words in ("-- returns: one\nUPDATE parcels SET state = 'lost' WHERE customer = :who", GONE):
+        made = NamedQueries(read_queries(header + words), reads=queries._reads, writes=queries._writes)
+        await made.open()
+        answers += [rows(await ask(made, "q", who=who)) for who in ("ana", "nobody")]
+        assert [name for name, _, _ in made.find("q").columns] == ["changed"]
+
+    assert answers == [[[2]], [[0]], [[2]], [[0]]]
+
+
 async def test_a_write_that_conflicts_changes_nothing_and_says_so(queries: NamedQueries) -> None:
     twice = refusal(await ask(queries, "weigh_parcel", id=1, weight=1))
     wrong = refusal(await ask(queries, "weigh_parcel", id=9, weight=-1))
@@ -355,7 +372,7 @@ async def test_what_is_left_out_is_said_to_whoever_only_fills_in_arguments(queri
 
 
 async def test_columns_that_could_not_be_told_apart_fail_the_start(parcels: str) -> None:
-    nothing = "-- name: q\n-- Ask.\n-- effect: write\n-- waiver: a test\n-- returns: one\nDELETE FROM parcels"
+    nothing = "-- name: q\n-- Ask.\n-- effect: write\n-- waiver: a test\n-- returns: one\nTRUNCATE parcels"
     runner = PostgresRunner(parcels, writable=True)
     with pytest.raises(ConfigurationError, match="names no column of it; leave `returns` away"):
         await NamedQueries(read_queries(nothing), reads=runner, writes=runner).open()

@@ -119,6 +119,7 @@ def read_one(header: str, sql: str = "SELECT 1") -> Statement:
         ("-- limit: often", "SELECT 1", "not a limit: 'often'"),
         ("", "DELETE FROM orders", "state its effect"),
         ("", "EXPLAIN SELECT 1", "state its effect"),
+        ("", "WITH a AS (SELECT 1), b AS (SELECT 2) DELETE FROM x", "state its effect"),
         ("", "", "no statement"),
         ("-- Roles: admin", "SELECT 1", "write '-- roles: …'"),
         ("-- redact : iban", "SELECT 1", "write '-- redact: …'"),
@@ -182,11 +183,13 @@ def test_a_statement_ends_with_its_semicolon_whatever_is_remarked_behind_it(tail
         ("-- param: a text", "SELECT x FROM t ORDER BY :a = x DESC, x"),
         ("-- param: a contains?", "SELECT 1 WHERE (:a IS NULL OR x LIKE :a)"),
         ("-- param: a contains?", "SELECT 1 WHERE (:a::text is not null AND x LIKE :a)"),
+        ("-- effect: read", "(SELECT 1) UNION SELECT 2"),
+        ("-- effect: read", "SELECT * FROM (WITH a AS (SELECT 1) SELECT * FROM a)"),
         ("-- Mind: prices are in lei.", "SELECT '\u2013\u00a0', \"\u2019\" -- \u201ca\u201d"),
     ],
 )
 def test_what_looks_like_a_mistake_and_is_none_is_read(header: str, sql: str) -> None:
-    assert read_one(header, sql).sql.startswith("SELECT")
+    assert read_one(header, sql).sql == sql.partition(" -- ")[0]
 
 
 def test_what_is_said_above_the_first_name_is_said_of_no_query() -> None:

@@ -21,6 +21,7 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_VERBS: Final = frozenset({"select", "values", "table", "insert", "update", "delete", "merge", "replace"})
 _MATCHERS: Final = frozenset({"like", "ilike", "glob"})
 _EXPRESSIONS: Final = frozenset({"similar", "regexp"})
 """What is followed by a pattern that is more than a LIKE's, as `~` and the second argument of `regexp_like` are."""
@@ -168,9 +169,34 @@ def has_several(sql: str) -> bool:
 
 
 def is_select(sql: str) -> bool:
-    """Return whether a statement begins as one that gives rows and changes nothing."""
-    first = next((match for match in _TOKEN.finditer(sql) if match.lastgroup != "blank" and match[0] != "("), None)
-    return first is not None and first[0].lower() in ("select", "with", "values", "table")
+    """Return whether a statement is one that gives rows and changes nothing, as far as its verb tells."""
+    return _verb(sql) in ("select", "values", "table")
+
+
+def counts_changes(sql: str) -> bool:
+    """Return whether a statement changes rows, so that it can be said how many, if it gives none back."""
+    return _verb(sql) in ("insert", "update", "delete", "merge", "replace")
+
+
+def _verb(sql: str) -> str:
+    """Return the word that says what a statement does; what is named by WITH stands in brackets before it."""
+    depth, is_with = 0, False
+    for match in _TOKEN.finditer(sql):
+        word = match[0].lower()
+        depth += (word == "(") - (word == ")")
+        if match.lastgroup == "blank" or word in "()":
+            continue
+        if not is_with and word != "with":
+            return word
+        is_with = True
+        if depth == 0 and word in _VERBS:
+            return word
+    return ""
+
+
+def gives_back(sql: str) -> bool:
+    """Return whether a statement that changes rows says RETURNING."""
+    return any(match.lastgroup == "word" and match[0].lower() == "returning" for match in _TOKEN.finditer(sql))
 
 
 def _patterns(matches: Sequence[re.Match[str]]) -> dict[int, str | None]:

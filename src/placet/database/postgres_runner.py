@@ -11,11 +11,11 @@ from psycopg.pq.abc import PGresult
 
 from placet.database.answer import Column, Fix, Rows, SqlAnswer, SqlRefusal, excerpt
 from placet.database.caps import Caps
-from placet.database.placeholders import is_select, number_values
+from placet.database.placeholders import counts_changes, is_select, number_values
 from placet.database.postgres_pool import PostgresPool, connect, describe_dsn
 from placet.database.postgres_query import Settings
 from placet.database.postgres_values import decode, schema_of, type_name
-from placet.database.runner import Ready
+from placet.database.runner import CHANGED, Ready
 from placet.database.shaping import Shaper
 from placet.database.sqlstate import ServerFault, explain_statement
 from placet.database.wire import Message, ServerError, Wire, describe, described, parse, statement
@@ -113,6 +113,9 @@ class PostgresRunner:
             raise ConfigurationError(f"{where}: PostgreSQL does not understand it: {why}") from error
         finally:
             await connection.close()
+        if not shape.columns and counts_changes(sql):
+            oid = types["int8"].oid
+            return Ready(text, names, ((CHANGED, "int8", schema_of(oid)),), writes, (oid,), labels)
         columns = tuple((name, type_name(oid), schema_of(oid)) for name, oid in shape.columns)
         return Ready(text, names, columns, writes, tuple(oid for _, oid in shape.columns), labels)
 
@@ -195,6 +198,8 @@ def _ask(ready: Ready, values: dict[str, Json]) -> Message:
 
 def _shape(ready: Ready, result: PGresult, caps: Caps, started: float) -> Rows:
     shaper = Shaper([Column(name, kind) for name, kind, _ in ready.columns], caps)
+    if ready.columns and not result.nfields:
+        shaper.take([result.command_tuples])
     for row in rows_of(result):
         if not shaper.take(decode(row, ready.oids)):
             break

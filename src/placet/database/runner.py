@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from placet.database.answer import SqlAnswer
 from placet.database.caps import Caps
 from placet.values.json import Json, JsonObject
+
+CHANGED: Final = "changed"
+"""The one column of an answer to a statement that changes rows and gives none back: how many they were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +19,8 @@ class Ready:
     Attributes:
         sql: In the database's own notation.
         names: Of the values, in the order in which they are bound.
-        columns: Name, type and JSON Schema of each; no columns when it gives no rows.
+        columns: Name, type and JSON Schema of each; `CHANGED` alone when it changes rows and gives none back, and
+            no columns when it does neither, or nobody knows.
         writes: Whether it changes something, and is committed.
         oids: PostgreSQL's types of the columns.
         labels: By name of a value that goes into an enum of the database, what the enum has.

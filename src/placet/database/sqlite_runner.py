@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from placet.database.answer import Fix, SqlAnswer, SqlRefusal
+from placet.database.answer import Column, Fix, Rows, SqlAnswer, SqlRefusal
 from placet.database.caps import Caps
 from placet.database.parameters import LARGEST_INT, MATCHING
-from placet.database.placeholders import is_select, placeholders, written_otherwise
-from placet.database.runner import Ready
+from placet.database.placeholders import counts_changes, gives_back, is_select, placeholders, written_otherwise
+from placet.database.runner import CHANGED, Ready
 from placet.database.sqlite_errors import explain_statement
 from placet.database.sqlite_pool import SqlitePool, SqliteSession
 from placet.errors import ConfigurationError
@@ -72,6 +72,8 @@ class SqliteRunner:
         try:
             connection.execute(f"EXPLAIN {text}", nothing).fetchall()
             columns: tuple[str, ...] = ()
+            if counts_changes(sql) and not is_select(sql) and not gives_back(sql):
+                return Ready(text, tuple(kinds), ((CHANGED, None, {"type": "integer"}),), writes, kinds=dict(kinds))
             if is_select(sql):
                 cursor = connection.execute(f"SELECT * FROM (\n{sql}\n) LIMIT 0", nothing)  # noqa: S608 - the developer's
                 columns = tuple(column[0] for column in cursor.description)
@@ -128,6 +130,9 @@ def _run(session: SqliteSession, ready: Ready, values: dict[str, Json], caps: Ca
             connection.execute("BEGIN IMMEDIATE")
         bound = {name: _bound(values[name], ready.kinds.get(name, "")) for name in ready.names}
         answer = session.fetch(ready.sql, bound, caps)
+        if isinstance(answer, Rows) and [name for name, _, _ in ready.columns] == [CHANGED] and not answer.columns:
+            (changed,) = connection.execute("SELECT changes()").fetchone()
+            answer = replace(answer, columns=(Column(CHANGED),), rows=((changed,),))
         if ready.writes:
             connection.execute("ROLLBACK" if isinstance(answer, SqlRefusal) else "COMMIT")
     except sqlite3.Error as error:
