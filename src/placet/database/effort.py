@@ -25,14 +25,15 @@ _MUCH: Final = """
     array_positions array_replace array_to_json initcap json_array_elements
     json_array_elements_text json_array_length json_each json_each_text json_object_keys json_strip_nulls
     jsonb_array_elements jsonb_array_elements_text jsonb_each jsonb_each_text jsonb_pretty jsonb_strip_nulls lower
-    quote_literal quote_nullable regexp_replace replace reverse row_to_json sha256 string_to_array string_to_table
-    to_json to_jsonb translate upper
+    quote_literal quote_nullable regexp_replace replace reverse sha256 string_to_array string_to_table translate upper
 """
+_MORE: Final = "row_to_json to_json to_jsonb"
 _TOO_MUCH: Final = "decode encode is_normalized normalize to_date to_number to_timestamp to_tsvector"
 _EFFORTS: Final = {
     **dict.fromkeys(_NONE.split(), 0),
     **dict.fromkeys(_LITTLE.split(), 1),
     **dict.fromkeys(_MUCH.split(), 5),
+    **dict.fromkeys(_MORE.split(), 7),
     **dict.fromkeys(_TOO_MUCH.split(), TOO_MUCH),
 }
 TEXT_TYPES: Final = frozenset({"text", "varchar", "bpchar"})

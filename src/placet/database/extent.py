@@ -8,6 +8,8 @@ COLUMN_SIZE: Final = 10
 """What a column of a table counts for: its size is the data's, not the asker's."""
 AGGREGATE_FACTOR: Final = 30
 """How many of its values an aggregate counts for."""
+NESTED_FACTOR: Final = 10
+"""And one of what was collected: documents within documents are of few each."""
 
 
 class Size(NamedTuple):
@@ -152,7 +154,8 @@ def added(sizes: Iterable[Size]) -> Size:
 
 def collected(size: Size) -> Size:
     """Return what an aggregate makes of values."""
-    return Size(size.characters * AGGREGATE_FACTOR, size.nodes, size.collections + 1, builds=True)
+    factor = NESTED_FACTOR if size.collections else AGGREGATE_FACTOR
+    return Size(size.characters * factor, size.nodes, size.collections + 1, builds=True)
 
 
 def wrapped(size: Size) -> Size:
