@@ -213,6 +213,23 @@ async def test_no_record_of_a_question_or_its_answer_holds_what_is_redacted(
     assert [entry for entry in heard.entries if HOME in entry.body or MOVED in entry.body] == []
 
 
+async def test_a_tool_keeps_its_fields_out_of_the_record_of_a_call_by_whom_it_is_hidden_from(
+    make_agent: MakeAgent, heard: ListSink
+) -> None:
+    @tool(effect="read", roles={"boss"}, redact={"remark"})
+    async def review(remark: str) -> str:
+        """Review somebody."""
+        return "reviewed"
+
+    agent = make_agent(ScriptedModel().calls("review", remark="likes tea").says("ok"), tools=[review])
+    await agent.ask("Go", principal=CLERK)
+    await agent.call("review", {"remark": "likes tea"}, principal=CLERK)
+
+    refused = [entry for entry in heard.entries if entry.decision == "unknown_tool"]
+    assert len(refused) == 2
+    assert not [entry for entry in refused if "tea" in entry.body]
+
+
 @pytest.mark.parametrize("where", ["outermost", "nested"])
 async def test_who_waits_for_anothers_yes_is_told_no_redacted_argument_and_no_preview_that_quotes_one(
     make_agent: MakeAgent, where: str

@@ -7,12 +7,12 @@ import pytest
 
 from placet import Agent
 from placet.agent.definition import AgentDefinition
-from placet.errors import ConfigurationError, ModelUnavailableError
+from placet.errors import ConfigurationError, ModelUnavailableError, StoreError
 from placet.models.scripted import ScriptedModel
 from placet.ports import ModelAnswer, ModelRequest
 from placet.runtime.sinks import ListSink
 from placet.values.audit import AuditKind
-from placet.values.call import ToolCall
+from placet.values.call import ToolCall, ToolResult
 from placet.values.event import CallFinished, CallStarted, RunEnded, TextDelta
 from placet.values.limits import Budget
 from placet.values.message import ToolMessage
@@ -261,6 +261,26 @@ async def test_who_is_not_known_any_more_is_asked_for_no_more(make_agent: MakeAg
     assert isinstance(outcome, Stopped)
     assert outcome.reason is StopReason.REFUSAL
     assert len(model.requests) == 1
+
+
+async def test_a_directory_that_cannot_be_read_refuses_a_call_and_the_record_says_so(
+    make_agent: MakeAgent, heard: ListSink
+) -> None:
+    class Failing:
+        asked = 0
+
+        async def find(self, principal_id: str) -> Principal:
+            self.asked += 1
+            if self.asked > 1:
+                raise StoreError("the directory is down")
+            return Principal(principal_id, {"support"})
+
+    for name in ("look", "nothing"):
+        result = await make_agent(directory=Failing()).call(name, {}, principal=CLERK)
+
+        assert isinstance(result, ToolResult)
+        assert (result.code, "down" in result.content) == ("check_failed", False)
+        assert (heard.entries[-1].rule, "down" in heard.entries[-1].body) == ("directory", True)
 
 
 async def test_a_model_has_a_timeout_of_its_own(make_agent: MakeAgent) -> None:

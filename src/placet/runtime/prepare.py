@@ -125,20 +125,21 @@ async def _prepare(world: World, call: ToolCall, site: CallSite) -> Prepared:
     started = world.clock.monotonic()
     if site.emit is not None:
         site.emit(CallProposed(run_id=site.run_id, key=site.key, tool=call.name))
-    principal, tool = await _resolve(world, call, site)
-    if principal is None or tool is None:
-        return await refuse(world, _wish(world, call, site, None, started), _unknown_tool(world, call, principal))
+    resolved = await _resolve(world, call, site)
+    if isinstance(resolved, Deny):
+        return await refuse(world, _wish(world, call, site, started), resolved)
+    principal, tool = resolved
     if call.fault is not None:
         deny = Deny(Reason.CUT_OFF, f"not executed: {call.fault}", hint="make the call again, whole", rule="fault")
-        return await refuse(world, _wish(world, call, site, tool, started), deny)
+        return await refuse(world, _wish(world, call, site, started), deny)
     approved = site.approval
     read = tool.reader.read(call.arguments) if approved is None else tool.reader.read_json(approved.arguments)
     if isinstance(read, Deny):
-        return await refuse(world, _wish(world, call, site, tool, started), read)
+        return await refuse(world, _wish(world, call, site, started), read)
     if world.hooks:
         read = await _hooked(world, site, tool, principal, read)
         if isinstance(read, Deny):
-            return await refuse(world, _wish(world, call, site, tool, started), read)
+            return await refuse(world, _wish(world, call, site, started), read)
     ready = make_ready(world, call, site, tool, principal, read, started)
     try:
         return await _decide(world, ready)
@@ -146,15 +147,15 @@ async def _prepare(world: World, call: ToolCall, site: CallSite) -> Prepared:
         return await refuse(world, ready.attempt, failed("store", described(error)))
 
 
-async def _resolve(world: World, call: ToolCall, site: CallSite) -> tuple[Principal | None, Tool | None]:
-    """Return today's principal, and the tool if it exists and is open to them."""
+async def _resolve(world: World, call: ToolCall, site: CallSite) -> tuple[Principal, Tool] | Deny:
+    """Return today's principal with the tool that is open to them, or the refusal."""
     try:
         principal = await world.directory.find(site.principal_id)
-    except StoreError:
-        return None, None
+    except StoreError as error:
+        return failed("directory", described(error))
     tool = world.toolset.find(call.name)
     if principal is None or tool is None or not is_open(tool.spec, principal, world.policy):
-        return principal, None
+        return _unknown_tool(world, call, principal)
     return principal, tool
 
 
@@ -188,9 +189,12 @@ def _unknown_tool(world: World, call: ToolCall, principal: Principal | None) -> 
     return Deny(Reason.UNKNOWN_TOOL, unknown_tool_text(call.name, names), rule=rule)
 
 
-def _wish(world: World, call: ToolCall, site: CallSite, tool: Tool | None, started: float) -> Attempt:
-    """Return the attempt of a call of which nothing but the wish is known."""
-    record = proposed(site.run_id, site.key, site.principal_id, call, world.redactor(tool))
+def _wish(world: World, call: ToolCall, site: CallSite, started: float) -> Attempt:
+    """Return the attempt of a call of which nothing but the wish is known.
+
+    What a tool of that name keeps out of records is kept out, whether it is open to the principal or not.
+    """
+    record = proposed(site.run_id, site.key, site.principal_id, call, world.redactor(world.find_tool(call.name)))
     return Attempt(call=call, site=site, record=record, started=started)
 
 
