@@ -284,6 +284,7 @@ def test_no_row_works_on_collections_for_longer_than_a_query_may_take(sql: str) 
             " ordered_at, 'customer', customer_id, 'shipped', shipped_at)) FROM orders"
         ),
         "SELECT string_agg(replace(name, category, ''), ', ') FROM products",
+        "SELECT string_agg(rpad(name, 12) || lpad(code, 8, '.'), ', ') FROM counties",
         "SELECT strpos(string_agg(name, ','), 'Cluj') > 0 FROM counties",
         "SELECT county_code FROM orders GROUP BY 1 HAVING string_agg(status, ',') LIKE '%paid%'",
         "SELECT name FROM counties WHERE name ILIKE '%' || code || '%' AND 1 = ANY(ARRAY(SELECT id FROM orders o))",

@@ -87,6 +87,7 @@ STAR: Final = 50
 
 _MOST_VISITS: Final = 15_000
 """Of nodes: each round of a `WITH RECURSIVE` inside another one is looked at in each round of that."""
+_TO_A_LENGTH: Final = frozenset({"lpad", "rpad"})
 _ROUNDS: Final = 5
 """Of a `WITH RECURSIVE`, until each column that grows by way of another is known."""
 _CEILING: Final = 10**15
@@ -318,6 +319,12 @@ class Growth:
             self._match(larger(sizes[place] for place in places_of_patterns(call)), call.location)
         given = [*sizes, *order] if call.agg_within_group else sizes  # `mode() WITHIN GROUP (ORDER BY x)` is one of x
         made = self._made_by_call(call.funcname[-1].string.sval, given, call.location)
+        if (
+            call.funcname[-1].string.sval in _TO_A_LENGTH
+            and len(call.args) > 1
+            and call.args[1].a_const.HasField("ival")
+        ):
+            made = made._replace(characters=min(made.characters, max(0, call.args[1].a_const.ival.ival)))
         return made._replace(nodes=made.nodes + sum(size.nodes for size in more))
 
     def _made_by_call(self, name: str, sizes: list[Size], location: int) -> Size:
