@@ -1,9 +1,9 @@
 """Hooks: host code that watches calls of tools and models, and may change a call before it is decided.
 
 A hook observes. One that changes the arguments of a tool call sends the call back to
-validation, and decision and approval see what it made of them; it cannot touch a call that
-a person has already approved. A hook before a call that breaks refuses the call; one after
-it that breaks is logged, and changes nothing.
+validation, and decision and approval see what it made of them; where it changes a call that
+a person has already approved, the yes counts for nothing. A hook before a call that breaks
+refuses the call; one after it that breaks is logged, and changes nothing.
 """
 
 import inspect
