@@ -71,6 +71,14 @@ GROWING: Final = {
     "quoted like a word of SQL": f'WITH "order" AS {within()} SELECT {wide("x", 93)} FROM [order]',
     "a string": f"WITH 'c' AS {within()} SELECT {wide('x', 93)} FROM 'c'",
     "a name, read by a string": f"WITH c AS {within()} SELECT {wide('x', 93)} FROM 'c'",
+    "values alone": f"SELECT {wide('x', 93)} FROM (SELECT {wide('y', 93)} AS x FROM"
+    f" (SELECT {wide('1', 310)} AS y FROM orders))",
+    "texts": f"SELECT {wide('x', 93)} FROM (SELECT {wide('y', 93)} AS x FROM"
+    f" (SELECT {wide(chr(39) * 2, 155)} AS y FROM orders))",
+    "nothings": f"SELECT {wide('x', 93)} FROM (SELECT {wide('y', 93)} AS x FROM"
+    f" (SELECT {wide('null', 155)} AS y FROM orders))",
+    "calls": f"SELECT {wide('x', 93)} FROM (SELECT {wide('y', 93)} AS x FROM"
+    f" (SELECT {wide('pi()', 155)} AS y FROM orders))",
     "by its qualified name": f"SELECT {wide('s.x', 93)} FROM {within()} AS s",
 }
 
@@ -109,12 +117,12 @@ def names(sql: str) -> int:
 @pytest.mark.parametrize(
     ("sql", "most"),
     [
-        ("SELECT round(a, 2) AS b FROM c", 1),
+        ("SELECT round(a, 2) AS b FROM c", 3),
         ("SELECT a + a FROM (SELECT b + b AS a FROM c)", 4),
-        ("SELECT a + a FROM (SELECT sum(b + b) AS a FROM c GROUP BY 1)", 4),  # 1 stands for b + b
+        ("SELECT a + a FROM (SELECT sum(b + b) AS a FROM c GROUP BY 1)", 6),  # 1 stands for b + b
         ("SELECT a + a FROM (SELECT DISTINCT b + b AS a FROM c)", 2),
-        ("SELECT sum(a) OVER (PARTITION BY b ORDER BY c) FROM d", 3),
-        ("SELECT CASE WHEN a > 1 AND a IS NOT NULL THEN 'x' ELSE 'y' END FROM b", 3),
+        ("SELECT sum(a) OVER (PARTITION BY b ORDER BY c) FROM d", 5),
+        ("SELECT CASE WHEN a > 1 AND a IS NOT NULL THEN 'x' ELSE 'y' END FROM b", 7),
     ],
 )
 def test_names_are_counted_where_they_stand(sql: str, most: int) -> None:

@@ -118,6 +118,14 @@ def test_a_with_of_its_name_does_not_have_a_hidden_table_counted() -> None:
     assert access.answer(READ, "users", "", None, None) == sqlite3.SQLITE_DENY
 
 
+def test_a_table_of_the_name_of_a_with_is_not_counted() -> None:
+    """It may have been made after the sandbox was opened."""
+    access = Access(OPEN, frozenset(), frozenset())
+    access.begin(frozenset({"m"}))
+
+    assert access.answer(READ, "m", "", "main", None) == sqlite3.SQLITE_DENY
+
+
 def test_what_is_denied_is_denied_again_and_noted_again() -> None:
     access = Access(OPEN, frozenset(), frozenset())
     for _ in range(2):

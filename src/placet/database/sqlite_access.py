@@ -53,16 +53,23 @@ class Access:
         self._hidden = hidden
         self._functions = FUNCTIONS | frozenset(name.lower() for name in functions)
         self._with: frozenset[str] = frozenset()
+        self._are_its_own = False
         self._is_of_query = False
         self.answer = lru_cache(_MOST_REMEMBERED)(self._answer)
         self.denied: tuple[int, str, str] | None = None
 
-    def begin(self, names_of_with: frozenset[str]) -> None:
-        """Forget the last query; the next one defines these names itself."""
+    def begin(self, names_of_with: frozenset[str], *, are_its_own: bool = False) -> None:
+        """Forget the last query; the next one defines these names itself.
+
+        Args:
+            names_of_with: That it defines.
+            are_its_own: Whether it is known that these names mean nothing else in it.
+        """
         if self._is_of_query:
             self.answer.cache_clear()
             self._is_of_query = False
         self._with = names_of_with
+        self._are_its_own = are_its_own
         self.denied = None
 
     def _answer(
@@ -74,7 +81,7 @@ class Access:
                 self._is_of_query |= len(source or "") > _LONGEST_REMEMBERED
                 return _ALLOWED
             self._is_of_query = True
-            if action == _READ and not second and first and self._is_its_own(first.lower()):
+            if action == _READ and not second and database is None and self._is_its_own((first or "").lower()):
                 return _ALLOWED
             if self.denied is None:
                 self.denied = (action, first or "", second or "")
@@ -84,7 +91,9 @@ class Access:
 
     def _is_its_own(self, table: str) -> bool:
         """Return whether it is the query's own `WITH`, whose rows may be counted."""
-        return table in self._with and table not in self._hidden
+        if table not in self._with or table.startswith("sqlite_"):
+            return False
+        return self._are_its_own or table not in self._hidden
 
     def _may(self, action: int, first: str, second: str, database: str | None, source: str | None) -> bool:
         inside_view = source is not None and source.lower() in self._views

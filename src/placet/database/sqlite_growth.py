@@ -34,7 +34,7 @@ _BY, _WITH, _MATERIALIZED, _STRING, _ODD = range(13, 18)
 KINDS: Final = {
     **dict.fromkeys(
         """
-        all and between case collate constraint else escape exists in is isnull not notnull null on or then using when
+        all and between case collate constraint else escape exists in is isnull not notnull on or then using when
         """.split(),  # noqa: SIM905 - a list of words reads better than a list of quoted words
         _NOTHING,
     ),
@@ -54,7 +54,7 @@ KINDS: Final = {
     ",": _COMMA,
     STRING: _STRING,
     ODD: _ODD,
-    "0": _NUMBER,  # as all numbers are given; what is left of others is taken for a name
+    **dict.fromkeys(("0", "null"), _NUMBER),  # as all numbers are given; what is left of others is taken for a name
     "": _NOTHING,
 }
 """Words that are no names, or not always. Whatever else stands in a query counts as one."""
@@ -257,8 +257,11 @@ class _Reader:
         return part
 
     def number(self, _: int) -> None:
-        if self._query.is_ordered:  # it is the number of a column
-            self._query.bare += 1
+        query = self._query
+        if query.in_list:  # what is put in the place of a name has its values in it
+            query.column += 1
+        elif query.is_ordered:  # it is the number of a column
+            query.bare += 1
 
     def comma(self, index: int) -> None:
         query = self._query
@@ -299,8 +302,6 @@ class _Reader:
             self._query = _Query(name, words[index - 1], query.known)
             return
         query.depth += 1
-        if back is None and query.in_list and kinds[index - 2] != _AS:
-            query.column -= 1  # it is the name of a function
 
     def closes(self, _: int) -> None:
         query = self._query
@@ -339,7 +340,9 @@ class _Reader:
             self._is_certain = False
 
     def string(self, index: int) -> None:
-        if not self._query.in_list:
+        if self._query.in_list:
+            self._query.column += 1
+        else:
             self.maybe_name(index)
 
     def distinct(self, index: int) -> None:

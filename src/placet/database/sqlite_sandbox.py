@@ -18,7 +18,6 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Self
@@ -29,6 +28,7 @@ from placet.database.relation import KnownColumn, OpenData, Relation
 from placet.database.sqlite_access import Access
 from placet.database.sqlite_errors import explain, unknown_column, unknown_function, unknown_relation
 from placet.database.sqlite_growth import measure_growth
+from placet.database.sqlite_mirror import Mirror
 from placet.database.sqlite_policy import LONGEST_PATTERN, MOST_MATCHES
 from placet.database.sqlite_pool import SqlitePool, SqliteSession
 from placet.database.sqlite_text import (
@@ -90,6 +90,7 @@ class SqliteSandbox:
         self._columns: Mapping[str, frozenset[str]] = MappingProxyType({})
         self._views: frozenset[str] = frozenset()
         self._hidden: frozenset[str] = frozenset()
+        self._mirror = Mirror(self._data, {}, _LIMITS)
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -133,10 +134,15 @@ class SqliteSandbox:
                 connection.execute("SELECT lower(name), type FROM sqlite_master WHERE type IN ('table', 'view')")
             )
             columns = {relation.full_name: _describe(connection, relation, kinds) for relation in self._data.relations}
+            every = {name.lower(): _all_columns(connection, name) for name in columns}
             self._data = OpenData(self._data.relations, columns)
             self._columns = {
                 name.lower(): frozenset(column.name.lower() for column in known) for name, known in columns.items()
             }
+            self._mirror.close()
+            self._mirror = Mirror(
+                self._data, {name: every[name] - known for name, known in self._columns.items()}, _LIMITS
+            )
             self._hidden = frozenset(kinds) - frozenset(self._columns)
             opened = [name for name in self._columns if kinds[name] == "view"]
             self._views = frozenset(opened) | _views_inside(connection, opened, kinds)
@@ -146,6 +152,7 @@ class SqliteSandbox:
     async def close(self) -> None:
         """Close the connections."""
         self._pool.close()
+        self._mirror.close()
 
     async def query(self, sql: str) -> SqlAnswer:
         """Return the rows of one SELECT, or why there are none. Never later than the time and half a second."""
@@ -202,7 +209,15 @@ class SqliteSandbox:
             raise ConfigurationError("a connection of the sandbox has no authorizer")
         access.begin(names)
         try:
-            return session.fetch(sql)
+            if not self._mirror.is_harmless(sql) and (refusal := self._look_at_joins(sql)):
+                return refusal
+            try:
+                return session.fetch(sql)
+            except sqlite3.DatabaseError:
+                if not self._counts_its_own(access, names, sql):
+                    raise
+                access.begin(names, are_its_own=True)
+                return session.fetch(sql)
         except MemoryError:  # a program or a value beyond the limits
             message = "the query, or a value of it, becomes too large"
             return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW)
@@ -211,27 +226,50 @@ class SqliteSandbox:
                 return session.timed_out()
             return self._explain(error, sql, session, access)
 
+    def _counts_its_own(self, access: Access, names: frozenset[str], sql: str) -> bool:
+        """Return whether it was only denied the rows of a `WITH` of its own, which has the name of a hidden table."""
+        if access.denied is None:
+            return False
+        action, table, column = access.denied
+        is_count = action == sqlite3.SQLITE_READ and not column and table.lower() in names
+        return is_count and self._mirror.error_of(sql) is None
+
+    def _look_at_joins(self, sql: str) -> SqlRefusal | None:
+        """Say what a query would read without SQLite asking whether it may, if anything."""
+        if error := self._mirror.error_of(sql):
+            return explain(error, sql, self._data, is_understood=False)
+        found = self._mirror.find_unasked(sql)
+        if found is None:
+            return None
+        if found.text == "natural":
+            message = "NATURAL JOIN may compare columns that are not open"
+            hint = "name the columns: JOIN … USING (…)"
+            return SqlRefusal(code="hidden_column", message=message, fix=Fix.SQL, hint=hint, position=found.position)
+        if found.text.startswith("sqlite_"):
+            return unknown_relation(found.text, sql, self._data)
+        return unknown_column(found.text, sql, self._data)
+
     def _explain(self, error: sqlite3.Error, sql: str, session: SqliteSession, access: Access) -> SqlRefusal:
         """Say what is wrong, without a difference between what is hidden and what is not there."""
-        words = tokens(sql)
-        for before, word in pairwise(words):
-            if word.is_name and word.text in self._hidden and before.text in _NAMES_A_RELATION:
-                return unknown_relation(word.text, sql, self._data)
+        if missing := self._mirror.error_of(sql):
+            return explain(missing, sql, self._data, is_understood=False)
         if access.denied is None:
             return explain(error, sql, self._data, is_understood=session.understands(sql))
         action, first, second = access.denied
         if action == sqlite3.SQLITE_READ:
-            return self._explain_read(first, second, sql, words)
+            return self._explain_read(first, second, sql, tokens(sql))
         if action == sqlite3.SQLITE_FUNCTION:
             return unknown_function(second, sql)
         return SqlRefusal(code="not_a_query", message="this is not open here", fix=Fix.POLICY)
 
     def _explain_read(self, table: str, column: str, sql: str, words: tuple[Token, ...]) -> SqlRefusal:
+        """Say what is wrong with a query that is understood where only what is open is there."""
         relation = next((known for known in self._data.relations if known.name.lower() == table.lower()), None)
         if relation is None:
             return unknown_relation(table, sql, self._data)
-        if any(word.text == column.lower() for word in words):
-            return unknown_column(column, sql, self._data)
+        if any(word.is_name and word.text == column.lower() for word in words):
+            message = f"{column!r} may be the name of two things here"
+            return SqlRefusal(code="ambiguous", message=message, fix=Fix.SQL, hint="call it otherwise")
         names = ", ".join(known.name for known in self._data.columns_of(relation))
         message = f"* reaches columns of {relation.name} that are not open"
         return SqlRefusal(code="hidden_column", message=message, fix=Fix.SQL, hint=f"name the columns: {names}")
@@ -259,6 +297,11 @@ def _describe(connection: sqlite3.Connection, relation: Relation, kinds: Mapping
     if missing := [name for name in relation.columns if name not in found]:
         raise ConfigurationError(f"the relation {relation.name!r} has no column {missing[0]!r}; it has {list(found)}")
     return tuple(found[name] for name in (relation.columns or found))
+
+
+def _all_columns(connection: sqlite3.Connection, relation: str) -> frozenset[str]:
+    found = connection.execute("SELECT name FROM pragma_table_xinfo(?)", (relation,))
+    return frozenset(name.lower() for (name,) in found)
 
 
 def _views_inside(connection: sqlite3.Connection, views: Iterable[str], kinds: Mapping[str, str]) -> frozenset[str]:

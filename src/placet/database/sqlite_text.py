@@ -13,11 +13,11 @@ from placet.database.sqlite_policy import LONGEST_NEEDLE
 
 _TOKEN: Final = re.compile(
     r"""
-    (?>\s++|--[^\n]*+|/\*.*?(?:\*/|\Z))*+  # blanks and comments
+    (?>[\t-\r \ufeff]++|--[^\n]*+|/\*.*?(?:\*/|\Z))*+  # blanks and comments
     (?:(?P<string>'(?:[^']++|'')*+')
     |(?P<quoted>"(?:[^"]++|"")*+"|`(?:[^`]++|``)*+`|\[[^\]]*+\])
-    |(?P<number>0[xX][0-9a-fA-F]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
-    |(?P<word>[A-Za-z_\u0080-\U0010ffff][\w$\u0080-\U0010ffff]*+)
+    |(?P<number>0[xX][0-9a-fA-F]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    |(?P<word>[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_$\u0080-\U0010ffff]*+)
     |(?P<sign>.)
     |(?P<end>\Z))
     """,
@@ -27,7 +27,10 @@ _TOKEN: Final = re.compile(
 
 _KINDS: Final = {place: kind for kind, place in _TOKEN.groupindex.items()}
 _END: Final = _TOKEN.groupindex["end"]
-_OPENING: Final = re.compile(r"(?>\s++|--[^\n]*+|/\*.*?\*/)*+(?:select|with|values)\b", re.IGNORECASE | re.DOTALL)
+_OPENING: Final = re.compile(
+    r"(?>[\t-\r \ufeff]++|--[^\n]*+|/\*.*?\*/)*+(?:select|with|values)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _SEARCHING: Final = frozenset({"instr", "replace", "trim", "ltrim", "rtrim"})
 _MATCHING: Final = frozenset({"like", "glob"})
 _QUOTED: Final = frozenset({"string", "quoted"})

@@ -24,6 +24,12 @@ _NUMBER: Final = re.compile(r"[0-9](?<![\w$.][0-9])[0-9]{0,19}+(?:\.[0-9]{1,20}+
 """A short number that stands by itself. It begins with its digit and looks back from there: three times as quick."""
 _ANY_NUMBER: Final = "0"
 
+_QUOTING: Final = ('"', "`", "[", "--", "/*")
+"""How what is neither a string nor plain begins."""
+_NO_TEXT: Final = "''"
+_NAMED: Final = re.compile(r"'\s*+(?:\(|as\s*+(?:\(|materialized|not))", re.IGNORECASE)
+"""A string that a `WITH` may have as its name: what is read by another one may be that, or a table."""
+
 _SEPARATING: Final = {ord(sign): " " for sign in map(chr, range(128)) if not sign.isalnum() and sign not in "_$.'(),"}
 """Blanks, operators and the rest: nothing is counted of them."""
 
@@ -98,6 +104,18 @@ def _searches_little(text: str) -> bool:
     return len(_SEARCHES.findall(text)) == len(_BOUNDED.findall(text))
 
 
+def shape_of(sql: str) -> str:
+    """Return a text in which literals are all the same, as far as it is certain that none of them is a name.
+
+    What SQLite reads by its names is the same of both.
+    """
+    if any(sign in sql for sign in _QUOTING):
+        return sql
+    parts = sql.split(STRING)
+    shape = _NUMBER.sub("1", _NO_TEXT.join(parts[::2]))
+    return sql if len(parts) % 2 == 0 or not shape.isascii() or _NAMED.search(shape) else shape
+
+
 def words_of(tokens: Sequence[Token], defined: Collection[str]) -> list[str]:
     """Return the words of a query, told from its tokens.
 
@@ -136,7 +154,7 @@ def _quiet(sql: str) -> tuple[str | None, int]:
 
     Beside it stand the characters of the longest of what was left out.
     """
-    if '"' in sql or "`" in sql or "[" in sql or "--" in sql or "/*" in sql:
+    if any(sign in sql for sign in _QUOTING):
         silent = _SILENT.findall(sql)
         quiet = _SILENT.sub(_silence, sql)
         strings = sum([text[0] == STRING for text in silent])
