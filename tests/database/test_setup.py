@@ -136,6 +136,14 @@ def test_a_plan_that_states_something_unknown_is_refused(text: str, word: str) -
         make_sandbox("postgresql:///x", read_plan(text))
 
 
+def test_the_setup_says_whose_rights_it_takes() -> None:
+    script = setup_sql(read_plan("database: shop\nrelations: {o: {from: c.o, columns: {id: ''}}}"))
+    warned, _, done = script.partition("REVOKE ALL ON DATABASE")
+
+    assert 'GRANT CONNECT, TEMPORARY ON DATABASE "shop" TO app; GRANT USAGE ON SCHEMA public TO app;' in warned
+    assert "REVOKE ALL ON SCHEMA public FROM PUBLIC" in done
+
+
 def test_a_plan_without_a_database_or_a_table_makes_no_setup() -> None:
     with pytest.raises(ConfigurationError, match="database"):
         setup_sql(read_plan("relations: {orders: {}}"))

@@ -68,6 +68,8 @@ def _lines(plan: SandboxPlan, *, again: bool) -> Iterator[str]:
         yield say("-- \\password {role}")
     yield ""
     yield "-- Nothing for everybody: PostgreSQL grants CONNECT, TEMP, and EXECUTE on new functions to PUBLIC."
+    yield "-- Logins of your own that work here by these rights alone lose them. Grant them first, each by its name:"
+    yield say("--   GRANT CONNECT, TEMPORARY ON DATABASE {database} TO app; GRANT USAGE ON SCHEMA public TO app;")
     yield say("REVOKE ALL ON DATABASE {database} FROM PUBLIC;")
     yield say("GRANT CONNECT ON DATABASE {database} TO {role};")
     yield "REVOKE ALL ON SCHEMA public FROM PUBLIC;"
