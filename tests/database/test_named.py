@@ -263,6 +263,19 @@ async def test_a_broken_query_fails_the_start_and_is_named(
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_all_that_is_broken_is_said_at_once(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    asked = "\n".join(f"-- name: q{number}\n-- Ask.\n{sql};" for number, sql in enumerate(("SELECT 1", *BROKEN)))
+    made = make_queries(kind, request, tmp_path, asked)
+
+    with pytest.raises(ConfigurationError) as refused:
+        await made.open()
+    assert [line.partition(": ")[0] for line in str(refused.value).splitlines()] == [
+        f"queries.sql:{3 * number + 1} (q{number})" for number in range(1, len(BROKEN) + 1)
+    ]
+    await made.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 async def test_a_broken_variant_fails_the_start(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     text = "-- name: q\n-- Ask.\n-- variant: s: a = id\n-- variant: s: b = idd\nSELECT id FROM parcels ORDER BY {s}"
     made = make_queries(kind, request, tmp_path, text)

@@ -149,11 +149,20 @@ class NamedQueries:
 
         Raises:
             ConfigurationError: There is no connection, or the database does not understand one.
-                The message names file, line and query.
+                The message names file, line and query, on a line for each that is broken.
         """
         for runner in self._runners():
             await runner.open()
-        self.queries = tuple([await self._prepare(statement) for statement in self._statements])
+        queries: list[NamedQuery] = []
+        broken: list[ConfigurationError] = []
+        for statement in self._statements:
+            try:
+                queries.append(await self._prepare(statement))
+            except ConfigurationError as error:
+                broken.append(error)
+        if broken:
+            raise ConfigurationError("\n".join(map(str, broken))) from broken[0]
+        self.queries = tuple(queries)
 
     async def close(self) -> None:
         """Close the connections."""
