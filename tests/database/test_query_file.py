@@ -198,6 +198,14 @@ def test_what_is_said_above_the_first_name_is_said_of_no_query() -> None:
             read_queries(f"-- All of them.\n{line}\n-- name: q\n-- Ask.\nSELECT 1", "q.sql")
 
 
+def test_all_that_is_wrong_in_a_file_is_said_at_once() -> None:
+    text = "-- name: a\n-- Ask.\nSELECT :x;\n-- name: b\n-- Ask.\nSELECT 1;\n-- name: c\nSELECT 1;"
+
+    with pytest.raises(ConfigurationError) as refused:
+        read_queries(text, "q.sql")
+    assert [line.split()[0] for line in str(refused.value).splitlines()] == ["q.sql:1", "q.sql:7"]
+
+
 def test_a_query_needs_a_name_that_is_its_own_and_a_description() -> None:
     with pytest.raises(ConfigurationError, match="description"):
         read_queries("-- name: q\nSELECT 1")

@@ -84,13 +84,20 @@ def read_queries(text: str, name: str = "queries.sql") -> tuple[Statement, ...]:
         name: What to call it when something is wrong.
 
     Raises:
-        ConfigurationError: A query is malformed, or two have one name.
+        ConfigurationError: A query is malformed, or two have one name. The message has a line for each.
     """
-    found = tuple(_read(block, f"{name}:{line}") for line, block in _blocks(_plain(text, name), name))
+    found, broken = list[Statement](), list[ConfigurationError]()
+    for line, block in _blocks(_plain(text, name), name):
+        try:
+            found.append(_read(block, f"{name}:{line}"))
+        except ConfigurationError as error:
+            broken.append(error)
+    if broken:
+        raise ConfigurationError("\n".join(map(str, broken))) from broken[0]
     if not found:
         raise ConfigurationError(f"{name} has no query; one begins with '-- name: get_order_status'")
     _check_names(found)
-    return found
+    return tuple(found)
 
 
 def _check_names(found: Iterable[Statement]) -> None:
