@@ -16,6 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from placet.database.answer import Fix, SqlAnswer, SqlRefusal
 from placet.database.caps import Caps
+from placet.database.permits import Permits
 from placet.database.wire import ServerError, Wire, statement
 from placet.errors import ConfigurationError
 
@@ -80,7 +81,7 @@ class PostgresPool:
     def __init__(self, dsn: str, caps: Caps) -> None:
         self._caps = caps
         self._dsn = dsn
-        self._free = asyncio.Semaphore(caps.connections)
+        self._permits = Permits(caps.connections)
         self._idle: list[Connection] = []
         self._cleaning: set[asyncio.Task[None]] = set()
         self._is_closed = False
@@ -99,15 +100,13 @@ class PostgresPool:
             work: Explains its own faults. A `ServerError` that escapes it says that it has not
                 begun: a connection that was lost while nobody used it is replaced, once.
         """
-        try:
-            await asyncio.wait_for(self._free.acquire(), self._caps.wait.total_seconds())
-        except TimeoutError:
+        if not await self._permits.take(self._caps.wait.total_seconds()):
             return _busy("too many queries are running")
         try:
             answer = await self._use_idle(work)
             return answer or await self._use_new(work)
         finally:
-            self._free.release()
+            self._permits.give()
 
     async def _use_idle(self, work: Work) -> SqlAnswer | None:
         """Return the answer, or None when no connection is idle, or the one that was is lost."""

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from placet.database.answer import Column, Fix, Rows, SqlAnswer, SqlRefusal
 from placet.database.caps import Caps
+from placet.database.permits import Permits
 from placet.database.shaping import Shaper
 from placet.database.sqlite_access import Access
 from placet.errors import ConfigurationError
@@ -214,7 +215,7 @@ class SqlitePool:
         self._dress = dress
         self._mode = "rw" if writable else "ro"
         self._idle: deque[SqliteSession] = deque()
-        self._free = asyncio.Semaphore(caps.connections)
+        self._permits = Permits(caps.connections)
         self._is_closed = False
 
     def connect(self) -> sqlite3.Connection:
@@ -241,19 +242,13 @@ class SqlitePool:
 
     async def use(self, work: Work) -> SqlAnswer:
         """Return what a piece of work answers, in a thread, on time."""
-        if self._free.locked():
-            try:
-                await asyncio.wait_for(self._free.acquire(), self._caps.wait.total_seconds())
-            except TimeoutError:
-                return SqlRefusal(
-                    code="busy", message="too many queries are running", fix=Fix.WAIT, hint="ask the same again"
-                )
-        else:
-            await self._free.acquire()
+        if not await self._permits.take(self._caps.wait.total_seconds()):
+            message = "too many queries are running"
+            return SqlRefusal(code="busy", message=message, fix=Fix.WAIT, hint="ask the same again")
         try:
             session = self._take()
         except BaseException:
-            self._free.release()
+            self._permits.give()
             raise
         return await self._ask(session, work)
 
@@ -298,8 +293,9 @@ class SqlitePool:
 
         def run() -> None:
             answer = self._work(session, work)
+            self._permits.give()
             with suppress(RuntimeError):  # the loop is closed, so nobody waits
-                loop.call_soon_threadsafe(self._deliver, answered, answer)
+                loop.call_soon_threadsafe(_answer, answered, answer)
 
         def is_late() -> None:
             nonlocal timer
@@ -313,10 +309,6 @@ class SqlitePool:
         finally:
             timer.cancel()
             session.interrupt(use)  # nothing, when it has ended
-
-    def _deliver(self, answered: "asyncio.Future[SqlAnswer]", answer: SqlAnswer) -> None:
-        self._free.release()
-        _answer(answered, answer)
 
 
 def _answer_late(answered: "asyncio.Future[SqlAnswer]", caps: Caps) -> None:
