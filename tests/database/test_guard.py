@@ -177,6 +177,7 @@ def test_a_refusal_points_at_its_place() -> None:
         ("SELECT id FROM orders LIMIT 5, 10", "OFFSET"),
         ("SELECT TOP 5 id FROM orders", "LIMIT"),
         ("SELECT id FROM orders WHERE id = :id", "value itself"),
+        ("SELECT id FROM orders WHERE status IN (?, ?)", "value itself"),
         ("SELECT id FROM orders FOR UPDATE", "FOR UPDATE"),
         ("```sql\nSELECT 1\n```", "fence"),
         ("SELECT now() - INTERVAL 6 MONTH", "interval '6 months'"),
@@ -200,7 +201,13 @@ def test_a_refusal_says_how_to_write_it(sql: str, hint: str) -> None:
     answer = refuse(sql)
 
     assert hint in (answer.hint or "")
-    assert answer.fix is (Fix.POLICY if "FOR UPDATE" in sql else Fix.SQL)
+    assert answer.fix is Fix.SQL
+
+
+def test_what_stands_in_quotes_or_is_an_operator_is_not_taken_for_other_sql() -> None:
+    assert refuse("SELECT id FRM orders o, customers WHERE note = 'a ? b `c` :d' AND profile ? 'tier'").hint is None
+    assert refuse("WITH d AS (DELETE FROM orders RETURNING id) SELECT id FROM d").fix is Fix.POLICY
+    assert refuse("SELECT 1 OPERATOR(pg_catalog.+) 1").fix is Fix.SQL
 
 
 def test_what_is_only_misspelt_is_not_to_be_given_up() -> None:

@@ -78,10 +78,9 @@ _FUNCTIONS: Final = {
     "year": "use extract(year FROM ordered_at)",
 }
 
+_CHANGES: Final = ("InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt")
 _CONSTRUCTS: Final = {
-    **dict.fromkeys(
-        ("InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt"), "nothing can be changed here; read the rows"
-    ),
+    **dict.fromkeys(_CHANGES, "nothing can be changed here; read the rows"),
     "IntoClause": "rows are returned; nothing can be stored",
     "LockingClause": "leave FOR UPDATE and FOR SHARE away; nothing is changed here",
     "ParamRef": "write the value itself",
@@ -128,6 +127,9 @@ _SAYINGS: Final = (
 )  # fmt: skip
 """What PostgreSQL says of a query before it runs, and how to write it instead."""
 
+_TEXT: Final = re.compile(r"'(?:[^']|'')*'")
+"""What is quoted is no SQL."""
+
 _SYNTAX: Final = (
     (re.compile(r"`"), "names are quoted with double quotes here, not with backticks"),
     (re.compile(r"\blimit\s+\d+\s*,\s*\d+", re.IGNORECASE), "write LIMIT 10 OFFSET 5, not LIMIT 5, 10"),
@@ -135,7 +137,8 @@ _SYNTAX: Final = (
     (re.compile(r"\bqualify\b", re.IGNORECASE), "filter a window function in a query around this one"),
     (re.compile(r"\[[A-Za-z_ ]+\]"), "names are quoted with double quotes here, not with brackets"),
     (re.compile(r"(?<![:\w]):[A-Za-z_]\w*"), "write the value itself; nothing fills a placeholder"),
-    (re.compile(r"\?"), "write the value itself; nothing fills a placeholder"),
+    (re.compile(r"(?:[=<>(,]|\b(?:like|ilike|and|between|limit|offset|in))\s*\?(?![|&])", re.IGNORECASE),
+     "write the value itself; nothing fills a placeholder"),
     (re.compile(r"\bpivot\b", re.IGNORECASE), "use sum(x) FILTER (WHERE …) for each column"),
     (re.compile(r"%s\b|%\(\w+\)s|\{\{"), "write the value itself; nothing fills a placeholder"),
     (re.compile(r"\binterval\s+\d", re.IGNORECASE), "the number stands in the quotes: interval '6 months'"),
@@ -177,6 +180,11 @@ def size_hint(name: str) -> str | None:
     return _SIZES.get(name)
 
 
+def changes(node: str) -> bool:
+    """Return whether a construct is there to change something, so that no other words would help."""
+    return node in _CHANGES
+
+
 def construct_hint(node: str) -> str | None:
     """Return what to write in place of a construct that is not open, or None."""
     return _CONSTRUCTS.get(node)
@@ -189,5 +197,5 @@ def syntax_hint(sql: str, position: int | None) -> str | None:
         sql: The query.
         position: Where it went wrong; what stands far behind is not looked at.
     """
-    near = sql if position is None else sql[: position + 80]
+    near = _TEXT.sub("''", sql if position is None else sql[: position + 80])
     return next((hint for pattern, hint in reversed(_SYNTAX) if pattern.search(near)), None)

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from placet.database.answer import Fix
 from placet.database.facts import Argument, Facts, NameUse
-from placet.database.hints import construct_hint, function_hint, size_hint, type_hint
+from placet.database.hints import changes, construct_hint, function_hint, size_hint, type_hint
 from placet.database.objection import Objection
 from placet.database.policy import (
     DOTTED_WORDS,
@@ -64,8 +64,9 @@ def has_known_nodes(facts: Facts, _data: OpenData, _policy: Policy) -> Iterator[
     """Nothing in the tree that is not on the list, wherever it stands."""
     for node, position in facts.nodes.items():
         if node not in NODES:
-            message = f"a construct is not open here: {node}"
-            yield Objection("construct_not_allowed", message, hint=construct_hint(node), position=position)
+            message, hint = f"a construct is not open here: {node}", construct_hint(node)
+            fix = Fix.SQL if hint and not changes(node) else Fix.POLICY
+            yield Objection("construct_not_allowed", message, fix, hint, position)
 
 
 def reads_open_relations(facts: Facts, data: OpenData, _policy: Policy) -> Iterator[Objection]:
@@ -124,13 +125,13 @@ def uses_bare_operators(facts: Facts, _data: OpenData, _policy: Policy) -> Itera
     for use in facts.operators:
         if len(use.parts) > 1:
             message = f"the operator {use.text!r} names a schema"
-            yield Objection("operator_not_allowed", message, hint="write it bare", position=use.position)
+            yield Objection("operator_not_allowed", message, Fix.SQL, "write it bare", use.position)
         elif not is_bounded_power(use.arguments):
             yield Objection("too_large", POWER, Fix.SQL, position=use.position)
     for use in facts.collations:
         if len(use.parts) > 1:
             message = f"the collation {use.text!r} names a schema"
-            yield Objection("collation_not_allowed", message, hint="write it bare", position=use.position)
+            yield Objection("collation_not_allowed", message, Fix.SQL, "write it bare", use.position)
 
 
 def calls_nothing_by_a_dot(facts: Facts, data: OpenData, policy: Policy) -> Iterator[Objection]:
