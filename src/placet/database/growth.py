@@ -21,7 +21,7 @@ carried through sub-queries and `WITH`:
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from google.protobuf.message import Message
 from postgast import pg_query_pb2 as pb
@@ -67,6 +67,7 @@ from placet.database.making import (
     WRAPPING_NODES,
 )
 from placet.database.matching import OPERATORS, patterns, places_of_patterns, written_out
+from placet.database.parts import alias_of, children, in_order, is_star, name_of, texts
 from placet.database.regex import LONGEST_PATTERN
 
 LONGEST_NUMBER: Final = 150_000
@@ -142,12 +143,12 @@ class Growth:
         for target in targets:
             size = self._size(unwrap_node(target), names, scope)
             sizes.append(size)
-            if _is_star(target.res_target.val):
+            if is_star(target.res_target.val):
                 fields = target.res_target.val.column_ref.fields
                 starred = scope.aliases.get(fields[-2].string.sval, scope) if len(fields) > 1 else read
                 made = made.beside(replace(starred, aliases={}, tree=0))
             elif target.HasField("res_target") and not target.res_target.val.HasField("a_indirection"):
-                made = replace(made, columns=(*made.columns, Column(_name_of(target.res_target), size)))
+                made = replace(made, columns=(*made.columns, Column(name_of(target.res_target), size)))
             else:  # it may be several
                 made = made.beside(Source((), size, tree=0))
         return replace(made, row=added(sizes), tree=sum(size.nodes for size in sizes))
@@ -159,14 +160,14 @@ class Growth:
 
     def _of_with(self, select: pb.SelectStmt, names: Mapping[str, Source], outer: Source) -> dict[str, Source]:
         found: dict[str, Source] = {}
-        for cte, reads_itself in _in_order(select.with_clause):
+        for cte, reads_itself in in_order(select.with_clause):
             body = unwrap_node(cte.ctequery)
             if not isinstance(body, pb.SelectStmt):
                 continue
             known = {**names, **found}
             if reads_itself:
                 known[cte.ctename] = self._of_rounds(cte, body, known, outer)
-            made = self.of_select(body, known, outer).renamed(_texts(cte.aliascolnames))
+            made = self.of_select(body, known, outer).renamed(texts(cte.aliascolnames))
             if cte.ctematerialized == pb.CTEMaterializeAlways:
                 made = replace(made.planned_apart(), row=made.row._replace(nodes=1), tree=1)
             found[cte.ctename] = made.growing() if reads_itself else made
@@ -179,7 +180,7 @@ class Growth:
         read = TABLE
         for _ in range(_ROUNDS):
             before, made = read, Growth(self._visits).of_select(body, {**names, cte.ctename: read}, outer)
-            read = replace(made.renamed(_texts(cte.aliascolnames)).growing(), tree=TABLE.tree).of_a_round()
+            read = replace(made.renamed(texts(cte.aliascolnames)).growing(), tree=TABLE.tree).of_a_round()
             if read == before:
                 break
         return read
@@ -195,19 +196,19 @@ class Growth:
         match item:
             case pb.RangeVar():
                 found = names.get(item.relname, TABLE) if not item.schemaname else TABLE
-                return found.called(item.alias.aliasname or item.relname, _texts(item.alias.colnames))
+                return found.called(item.alias.aliasname or item.relname, texts(item.alias.colnames))
             case pb.RangeSubselect():
                 body = unwrap_node(item.subquery)
                 found = self.of_select(body, names, outer) if isinstance(body, pb.SelectStmt) else TABLE
-                return found.called(item.alias.aliasname, _texts(item.alias.colnames))
+                return found.called(item.alias.aliasname, texts(item.alias.colnames))
             case pb.JoinExpr():
                 read = self._of_from((item.larg, item.rarg), names, outer)
                 condition = self._size(unwrap_node(item.quals), names, replace(outer, tree=0).beside(read))
                 read = replace(read, tree=read.tree + condition.nodes)
-                return read.called(item.alias.aliasname, _texts(item.alias.colnames)) if item.alias.aliasname else read
+                return read.called(item.alias.aliasname, texts(item.alias.colnames)) if item.alias.aliasname else read
             case _:
                 size = self._size(item, names, outer)
-                return Source((), size, size, {}, size.nodes).called(_alias_of(item))
+                return Source((), size, size, {}, size.nodes).called(alias_of(item))
 
     def _size(self, node: Message, names: Mapping[str, Source], source: Source) -> Size:
         self._visits[0] += 1
@@ -240,7 +241,7 @@ class Growth:
             case pb.TypeCast():
                 return self._of_cast(node, self._size(unwrap_node(node.arg), names, source))
             case _:
-                return self._of_node(type(node).__name__, self._sizes(_children(node), names, source))
+                return self._of_node(type(node).__name__, self._sizes(children(node), names, source))
 
     def _of_node(self, kind: str, sizes: list[Size]) -> Size:
         if kind in READING_NODES:
@@ -253,7 +254,7 @@ class Growth:
         return size._replace(builds=True) if kind in ADDING_NODES else size
 
     def _of_cast(self, cast: pb.TypeCast, size: Size) -> Size:
-        name, is_array = _texts(cast.type_name.names)[-1:], bool(cast.type_name.array_bounds)
+        name, is_array = texts(cast.type_name.names)[-1:], bool(cast.type_name.array_bounds)
         effort = effort_of_cast(*name, is_array=is_array, is_text=size.is_text) if name else TOO_MUCH
         self._work(effort, [size])
         size = size._replace(nodes=size.nodes + 1)
@@ -262,7 +263,7 @@ class Growth:
         return wrapped(size)._replace(is_text=False)
 
     def _of_column(self, column: pb.ColumnRef, source: Source) -> Size:
-        *path, name = _texts(column.fields) or ("",)
+        *path, name = texts(column.fields) or ("",)
         if column.fields[-1].HasField("a_star"):
             return source.row
         if not path and name in source.aliases:
@@ -293,7 +294,7 @@ class Growth:
         return size if name in KEEPING else size._replace(collections=0, is_text=False, builds=False)
 
     def _of_sub_link(self, link: pb.SubLink, names: Mapping[str, Source], source: Source) -> Size:
-        size = larger(self._sizes(_children(link), names, source), is_tree=True)
+        size = larger(self._sizes(children(link), names, source), is_tree=True)
         if any(part.string.sval in OPERATORS for part in link.oper_name):
             self._match(size, link.location)
         if link.sub_link_type == pb.ARRAY_SUBLINK:
@@ -301,7 +302,7 @@ class Growth:
         return size if link.sub_link_type == pb.EXPR_SUBLINK else Size(nodes=size.nodes)
 
     def _of_indirection(self, node: pb.A_Indirection, names: Mapping[str, Source], source: Source) -> Size:
-        size = larger(self._sizes(_children(node), names, source), is_tree=True)
+        size = larger(self._sizes(children(node), names, source), is_tree=True)
         if any(part.HasField("a_star") for part in node.indirection):
             return size._replace(nodes=size.nodes * STAR)
         if any(part.HasField("a_indices") and not part.a_indices.is_slice for part in node.indirection):
@@ -389,42 +390,6 @@ def measure_growth(select: pb.SelectStmt) -> Growth:
     return growth
 
 
-def _in_order(clause: pb.WithClause) -> list[tuple[pb.CommonTableExpr, bool]]:
-    """Return the queries of a `WITH`, those that are read before those that read them, and whether each reads itself.
-
-    With RECURSIVE one may read what stands behind it.
-    """
-    queries = [item.common_table_expr for item in clause.ctes]
-    if not clause.recursive:
-        return [(query, False) for query in queries]
-    reads = {query.ctename: _names_in(query) for query in queries}
-    ordered: dict[str, bool] = {}
-
-    def put(name: str) -> None:
-        if name in reads and name not in ordered:
-            ordered[name] = name in reads[name]
-            for read in reads[name]:
-                put(read)
-            ordered[name] = ordered.pop(name)  # behind what it reads
-
-    for query in queries:
-        put(query.ctename)
-    by_name = {query.ctename: query for query in queries}
-    return [(by_name[name], reads_itself) for name, reads_itself in ordered.items()]
-
-
-def _names_in(node: Message) -> frozenset[str]:
-    """Return the names of the relations that stand anywhere in a query, without a schema."""
-    found: set[str] = set()
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, pb.RangeVar) and not part.schemaname:
-            found.add(part.relname)
-        waiting.extend(_children(part))
-    return frozenset(found)
-
-
 def _are_written_out(node: pb.A_Expr | pb.FuncCall) -> bool:
     return all(constant is not None for pattern in patterns(node) for constant in written_out(pattern))
 
@@ -438,30 +403,3 @@ def _length(constant: pb.A_Const) -> int:
     if constant.HasField("sval"):
         return len(constant.sval.sval)
     return LONGEST_NUMBER if constant.HasField("fval") and "e" in constant.fval.fval.lower() else 1
-
-
-def _is_star(node: pb.Node) -> bool:
-    return bool(node.HasField("column_ref") and node.column_ref.fields[-1].HasField("a_star"))
-
-
-def _alias_of(item: Message) -> str:
-    return str(item.alias.aliasname) if isinstance(item, pb.RangeFunction) else ""
-
-
-def _name_of(target: pb.ResTarget) -> str:
-    """Return what PostgreSQL calls a column of a query, or nothing where that is not plain."""
-    parts = target.val.column_ref.fields or target.val.func_call.funcname
-    return str(target.name or (parts[-1].string.sval if parts else ""))
-
-
-def _texts(nodes: Iterable[pb.Node]) -> tuple[str, ...]:
-    return tuple(node.string.sval for node in nodes if node.HasField("string"))
-
-
-def _children(node: Message) -> Iterable[Message]:
-    for field, value in node.ListFields():
-        if field.message_type is None:
-            continue
-        items: Any = value if field.is_repeated else (value,)
-        for item in items:
-            yield unwrap_node(item)
