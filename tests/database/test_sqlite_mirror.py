@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from placet.database.answer import Rows, SqlRefusal
 from placet.database.relation import Relation
 from placet.database.sqlite_sandbox import SqliteSandbox
+from placet.errors import ConfigurationError
 from tests.database.sqlite_shop import RELATIONS, make_shop
 
 
@@ -161,3 +162,25 @@ def test_where_nothing_is_hidden_natural_joins_are_answered(tmp_path: Path) -> N
 
     assert isinstance(opened.query_here("SELECT count(*) FROM orders NATURAL JOIN users"), Rows)
     asyncio.run(opened.close())
+
+
+async def test_a_letter_beyond_ascii_is_not_one_with_its_capital(tmp_path: Path) -> None:
+    """To Python it is, and to SQLite it is not: one of them may be hidden."""
+    path = tmp_path / "news.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("CREATE TABLE ȘTIRI (știre, ȘTIRE); INSERT INTO ȘTIRI VALUES ('open', 'hidden')")
+    async with SqliteSandbox(path, [Relation("ȘTIRI", columns={"știre": ""})]) as opened:
+        answer = opened.query_here("SELECT știre FROM ȘTIRI")
+        assert isinstance(answer, Rows)
+        assert answer.rows == (("open",),)
+        assert isinstance(opened.query_here("SELECT ȘTIRE FROM ȘTIRI"), SqlRefusal)
+        assert isinstance(opened.query_here("SELECT a.ȘTIRE FROM ȘTIRI a JOIN ȘTIRI b USING (ȘTIRE)"), SqlRefusal)
+
+
+def test_a_virtual_table_fails_the_start(tmp_path: Path) -> None:
+    path = tmp_path / "words.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE VIRTUAL TABLE words USING fts4 (body)")
+
+    with pytest.raises(ConfigurationError, match="virtual"):
+        SqliteSandbox(path, [Relation("words")]).open_here()

@@ -288,6 +288,8 @@ async def test_no_query_outlives_the_standard_time(shop: Path, bomb: str) -> Non
         "SELECT ltrim(name, (SELECT group_concat(name) FROM counties))",
         '"rtrim"(name, name)',
         "instr(name, name || name)",
+        "instr(name, lower(name))",
+        "instr(lower(name), lower('" + "x" * 101 + "'))",
         "replace(name, name, 'x')",
         "[trim] ( name , code )",
     ],
@@ -302,7 +304,7 @@ async def test_a_search_for_a_text_that_is_written_out_is_let_through(sandbox: S
     answer = await read(
         sandbox,
         "SELECT trim(name), trim(name, 'C'), instr(name, 'lu'), replace(replace(name, char(10), ''), 'u', name)"
-        " FROM counties WHERE code = 'CJ'",
+        " FROM counties WHERE code = 'CJ' AND instr(lower(name), lower('CLUJ')) = 1",
     )
 
     assert answer.rows == (("Cluj", "luj", 2, "ClClujj"),)

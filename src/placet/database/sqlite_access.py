@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from placet.database.sqlite_policy import FUNCTIONS, TABLES_OF_A_VALUE
+from placet.database.sqlite_text import fold
 
 _DENIED: Final = sqlite3.SQLITE_DENY
 _ALLOWED: Final = sqlite3.SQLITE_OK
@@ -51,7 +52,7 @@ class Access:
         self._columns = columns
         self._views = views
         self._hidden = hidden
-        self._functions = FUNCTIONS | frozenset(name.lower() for name in functions)
+        self._functions = FUNCTIONS | frozenset(fold(name) for name in functions)
         self._with: frozenset[str] = frozenset()
         self._are_its_own = False
         self._is_of_query = False
@@ -81,7 +82,7 @@ class Access:
                 self._is_of_query |= len(source or "") > _LONGEST_REMEMBERED
                 return _ALLOWED
             self._is_of_query = True
-            if action == _READ and not second and database is None and self._is_its_own((first or "").lower()):
+            if action == _READ and not second and database is None and self._is_its_own(fold(first or "")):
                 return _ALLOWED
             if self.denied is None:
                 self.denied = (action, first or "", second or "")
@@ -96,14 +97,14 @@ class Access:
         return self._are_its_own or table not in self._hidden
 
     def _may(self, action: int, first: str, second: str, database: str | None, source: str | None) -> bool:
-        inside_view = source is not None and source.lower() in self._views
+        inside_view = source is not None and fold(source) in self._views
         if action == _FUNCTION:
-            return inside_view or second.lower() in self._functions
+            return inside_view or fold(second) in self._functions
         if action != _READ:
             return action in _ALWAYS
         if inside_view:
             return True
-        table, column = first.lower(), second.lower()
+        table, column = fold(first), fold(second)
         if table in TABLES_OF_A_VALUE:
             return True
         columns = self._columns.get(table)

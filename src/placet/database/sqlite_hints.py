@@ -6,6 +6,7 @@ from contextlib import closing
 from functools import cache
 from typing import Final
 
+from placet.database.answer import Fix
 from placet.database.sqlite_policy import FUNCTIONS
 
 _DIFFERENCE: Final = "use julianday(a) - julianday(b): days"
@@ -79,12 +80,13 @@ FOR_FUNCTIONS: Final = {
 }
 """What to use in place of a function that is not there, or not open."""
 
+_DESCRIBED: Final = "the tool that describes the data says what there is"
 _COUNTING: Final = "use WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 10) SELECT x FROM n"
 FOR_RELATIONS: Final = {
     "generate_series": _COUNTING,
     "unnest": "use json_each('[1, 2]')",
     "dual": "leave FROM away",
-    "information_schema": "the tool that describes the data says what there is",
+    "information_schema": _DESCRIBED,
 }
 """The same of a table."""
 
@@ -124,6 +126,25 @@ FOR_TEXTS: Final = tuple(
     )
 )  # fmt: skip
 """What is tried one after another on a query that SQLite cannot read."""
+
+
+_OPENINGS: Final = tuple(
+    (re.compile(rf"\s*(?:{opening})", re.IGNORECASE), hint, fix)
+    for opening, hint, fix in (
+        (r"\(", "write no brackets around the query", Fix.SQL),
+        ("```", "send the query alone, without a code fence", Fix.SQL),
+        (r"explain\b", "send the query alone", Fix.POLICY),
+        (r"(?:show|desc|describe|pragma)\b|\.\w", _DESCRIBED, Fix.POLICY),
+    )
+)
+
+
+def opening_hint(sql: str) -> tuple[str | None, Fix]:
+    """Return what to write instead of a text that does not begin as a query, and what would help."""
+    for opening, hint, fix in _OPENINGS:
+        if opening.match(sql):
+            return hint, fix
+    return None, Fix.POLICY
 
 
 def function_hint(name: str) -> str | None:

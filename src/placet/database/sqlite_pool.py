@@ -159,7 +159,11 @@ class SqliteSession:
             if self.access is not None and len(described) > caps.columns:
                 message = f"the query selects {len(described)} columns; at most {caps.columns} are shown"
                 return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW)
-            shaper = Shaper(_columns(tuple([column[0] for column in described])), caps)
+            names = tuple([column[0] for column in described])
+            if self.access is not None and sum(map(len, names)) > caps.query_characters:  # `*` repeats them
+                message = "the names of its columns are too long; call them otherwise by AS"
+                return SqlRefusal(code="too_large", message=message, fix=Fix.SQL)
+            shaper = Shaper(_columns(names), caps)
             many = max(1, _CELLS_AT_ONCE // max(1, len(described)))
             while rows := cursor.fetchmany(min(many, shaper.wanted)):
                 if not shaper.take_many(rows) or len(rows) < many:

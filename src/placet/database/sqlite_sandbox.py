@@ -14,6 +14,7 @@ SQLite runs inside this process, and only this process bounds it. For a hostile 
 itself under limits of its own.
 """  # noqa: E501 - a table
 
+import re
 import sqlite3
 import sys
 from collections.abc import Iterable, Mapping
@@ -28,6 +29,7 @@ from placet.database.relation import KnownColumn, OpenData, Relation
 from placet.database.sqlite_access import Access
 from placet.database.sqlite_errors import explain, unknown_column, unknown_function, unknown_relation
 from placet.database.sqlite_growth import measure_growth
+from placet.database.sqlite_hints import opening_hint
 from placet.database.sqlite_mirror import Mirror
 from placet.database.sqlite_policy import LONGEST_PATTERN, MOST_MATCHES
 from placet.database.sqlite_pool import SqlitePool, SqliteSession
@@ -37,6 +39,7 @@ from placet.database.sqlite_text import (
     definitions,
     depth,
     find_unbounded_search,
+    fold,
     is_query,
     tokens,
 )
@@ -59,7 +62,7 @@ _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
-_NAMES_A_RELATION: Final = frozenset({"from", "join", ",", "."})
+_VIRTUAL: Final = re.compile(r"\s*create\s+virtual\b", re.IGNORECASE)
 
 
 class SqliteSandbox:
@@ -134,10 +137,10 @@ class SqliteSandbox:
                 connection.execute("SELECT lower(name), type FROM sqlite_master WHERE type IN ('table', 'view')")
             )
             columns = {relation.full_name: _describe(connection, relation, kinds) for relation in self._data.relations}
-            every = {name.lower(): _all_columns(connection, name) for name in columns}
+            every = {fold(name): _all_columns(connection, name) for name in columns}
             self._data = OpenData(self._data.relations, columns)
             self._columns = {
-                name.lower(): frozenset(column.name.lower() for column in known) for name, known in columns.items()
+                fold(name): frozenset(fold(column.name) for column in known) for name, known in columns.items()
             }
             self._mirror.close()
             self._mirror = Mirror(
@@ -162,7 +165,10 @@ class SqliteSandbox:
         return await self._pool.use(lambda session: self._fetch(session, sql, looked))
 
     def query_here(self, sql: str) -> SqlAnswer:
-        """Return the same in this very thread, which waits."""
+        """Return the same in this very thread, which waits.
+
+        Nobody interrupts it from outside: SQLite itself looks at the time, and not within a function.
+        """
         looked = self._look_at(sql)
         if isinstance(looked, SqlRefusal):
             return looked
@@ -172,14 +178,17 @@ class SqliteSandbox:
         """Return what the text defines by `WITH`, or why it is not even begun."""
         if not is_query(sql):
             message = "only SELECT, WITH … SELECT and VALUES are run here; nothing can be changed"
-            return SqlRefusal(code="not_a_query", message=message, fix=Fix.POLICY)
-        if len(sql) <= self.caps.query_characters:
-            defined = glance(sql, self.caps.tokens, self.caps.depth)
-            if defined is not None and defined.isdisjoint(self._views):
-                return defined
-        words = tokens(sql) if len(sql) <= self.caps.query_characters else ()
-        if not words or len(words) > self.caps.tokens:
+            hint, fix = opening_hint(sql)
+            return SqlRefusal(code="not_a_query", message=message, fix=fix, hint=hint)
+        if len(sql) > self.caps.query_characters:
             message = f"the query is too long: at most {self.caps.query_characters} characters are read"
+            return SqlRefusal(code="too_long", message=message, fix=Fix.NARROW)
+        defined = glance(sql, self.caps.tokens, self.caps.depth)
+        if defined is not None and defined.isdisjoint(self._views):
+            return defined
+        words = tokens(sql)
+        if len(words) > self.caps.tokens:
+            message = f"the query has {len(words)} words and signs; at most {self.caps.tokens} are read"
             return SqlRefusal(code="too_long", message=message, fix=Fix.NARROW)
         return self._look_at_words(words)
 
@@ -209,15 +218,10 @@ class SqliteSandbox:
             raise ConfigurationError("a connection of the sandbox has no authorizer")
         access.begin(names)
         try:
-            if not self._mirror.is_harmless(sql) and (refusal := self._look_at_joins(sql)):
-                return refusal
-            try:
-                return session.fetch(sql)
-            except sqlite3.DatabaseError:
-                if not self._counts_its_own(access, names, sql):
-                    raise
-                access.begin(names, are_its_own=True)
-                return session.fetch(sql)
+            return self._look_at_joins(sql) or self._read(session, access, sql, names)
+        except UnicodeEncodeError:
+            message = "the text holds half of a character (a lone surrogate)"
+            return SqlRefusal(code="bad_character", message=message, fix=Fix.SQL)
         except MemoryError:  # a program or a value beyond the limits
             message = "the query, or a value of it, becomes too large"
             return SqlRefusal(code="too_large", message=message, fix=Fix.NARROW)
@@ -226,16 +230,27 @@ class SqliteSandbox:
                 return session.timed_out()
             return self._explain(error, sql, session, access)
 
+    def _read(self, session: SqliteSession, access: Access, sql: str, names: frozenset[str]) -> SqlAnswer:
+        try:
+            return session.fetch(sql)
+        except sqlite3.DatabaseError:
+            if not self._counts_its_own(access, names, sql):
+                raise
+        access.begin(names, are_its_own=True)
+        return session.fetch(sql)
+
     def _counts_its_own(self, access: Access, names: frozenset[str], sql: str) -> bool:
         """Return whether it was only denied the rows of a `WITH` of its own, which has the name of a hidden table."""
         if access.denied is None:
             return False
         action, table, column = access.denied
-        is_count = action == sqlite3.SQLITE_READ and not column and table.lower() in names
+        is_count = action == sqlite3.SQLITE_READ and not column and fold(table) in names
         return is_count and self._mirror.error_of(sql) is None
 
     def _look_at_joins(self, sql: str) -> SqlRefusal | None:
         """Say what a query would read without SQLite asking whether it may, if anything."""
+        if self._mirror.is_harmless(sql):
+            return None
         if error := self._mirror.error_of(sql):
             return explain(error, sql, self._data, is_understood=False)
         found = self._mirror.find_unasked(sql)
@@ -264,10 +279,10 @@ class SqliteSandbox:
 
     def _explain_read(self, table: str, column: str, sql: str, words: tuple[Token, ...]) -> SqlRefusal:
         """Say what is wrong with a query that is understood where only what is open is there."""
-        relation = next((known for known in self._data.relations if known.name.lower() == table.lower()), None)
+        relation = next((known for known in self._data.relations if fold(known.name) == fold(table)), None)
         if relation is None:
             return unknown_relation(table, sql, self._data)
-        if any(word.is_name and word.text == column.lower() for word in words):
+        if any(word.is_name and word.text == fold(column) for word in words):
             message = f"{column!r} may be the name of two things here"
             return SqlRefusal(code="ambiguous", message=message, fix=Fix.SQL, hint="call it otherwise")
         names = ", ".join(known.name for known in self._data.columns_of(relation))
@@ -288,8 +303,13 @@ class SqliteSandbox:
 
 
 def _describe(connection: sqlite3.Connection, relation: Relation, kinds: Mapping[str, str]) -> tuple[KnownColumn, ...]:
-    if relation.name.lower() not in kinds:
+    if fold(relation.name) not in kinds:
         raise ConfigurationError(f"there is no relation {relation.name!r} in the database, so it cannot be opened")
+    made = connection.execute("SELECT sql FROM sqlite_master WHERE lower(name) = ?", (fold(relation.name),)).fetchone()
+    if made and _VIRTUAL.match(made[0] or ""):
+        raise ConfigurationError(
+            f"the relation {relation.name!r} is a virtual table, which reads tables of its own; open a table instead"
+        )
     found = {
         name: KnownColumn(name, kind or "any", relation.columns.get(name, ""))
         for name, kind in connection.execute("SELECT name, type FROM pragma_table_xinfo(?)", (relation.name,))
@@ -301,7 +321,7 @@ def _describe(connection: sqlite3.Connection, relation: Relation, kinds: Mapping
 
 def _all_columns(connection: sqlite3.Connection, relation: str) -> frozenset[str]:
     found = connection.execute("SELECT name FROM pragma_table_xinfo(?)", (relation,))
-    return frozenset(name.lower() for (name,) in found)
+    return frozenset(fold(name) for (name,) in found)
 
 
 def _views_inside(connection: sqlite3.Connection, views: Iterable[str], kinds: Mapping[str, str]) -> frozenset[str]:
@@ -309,8 +329,8 @@ def _views_inside(connection: sqlite3.Connection, views: Iterable[str], kinds: M
     found: set[str] = set()
 
     def note(_action: int, _first: str | None, _second: str | None, _database: str | None, source: str | None) -> int:
-        if source and kinds.get(source.lower()) == "view":
-            found.add(source.lower())
+        if source and kinds.get(fold(source)) == "view":
+            found.add(fold(source))
         return sqlite3.SQLITE_OK
 
     connection.set_authorizer(note)

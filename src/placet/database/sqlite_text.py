@@ -7,6 +7,7 @@ does not ask which statement it is reading, nor about the arguments of a functio
 
 import re
 from collections.abc import Iterator, Sequence
+from string import ascii_uppercase
 from typing import Final, NamedTuple
 
 from placet.database.sqlite_policy import LONGEST_NEEDLE
@@ -33,8 +34,17 @@ _OPENING: Final = re.compile(
 )
 _SEARCHING: Final = frozenset({"instr", "replace", "trim", "ltrim", "rtrim"})
 _MATCHING: Final = frozenset({"like", "glob"})
+_CASING: Final = frozenset({"lower", "upper"})
 _QUOTED: Final = frozenset({"string", "quoted"})
 _NAMING: Final = frozenset({"word", "quoted", "string"})
+
+
+_LOWER: Final = {ord(letter): letter.lower() for letter in ascii_uppercase}
+
+
+def fold(name: str) -> str:
+    """Return a name as SQLite compares it: letters beyond ASCII are not one with their capitals."""
+    return name.lower() if name.isascii() else name.translate(_LOWER)
 
 
 class Token(NamedTuple):
@@ -57,7 +67,7 @@ def tokens(sql: str) -> tuple[Token, ...]:
         place = match.lastindex or _END
         if place != _END:
             kind, text = _KINDS[place], match[place]
-            found.append(Token(kind, _bare(text) if kind in _QUOTED else text.lower(), match.start(place)))
+            found.append(Token(kind, _bare(text) if kind in _QUOTED else fold(text), match.start(place)))
     return tuple(found)
 
 
@@ -115,7 +125,7 @@ def find_unbounded_search(words: Sequence[Token]) -> Token | None:
 
 def _bare(text: str) -> str:
     end = text[-1]
-    return text[1:-1].replace(end * 2, end).lower()
+    return fold(text[1:-1].replace(end * 2, end))
 
 
 def _text(words: Sequence[Token], index: int) -> str:
@@ -149,5 +159,9 @@ def _second_argument(words: Sequence[Token], index: int) -> Iterator[Token]:
 def _is_short(needle: Sequence[Token]) -> bool:
     if len(needle) == 1:
         return needle[0].kind in ("string", "number") and len(needle[0].text) <= LONGEST_NEEDLE
-    texts = [word.text for word in needle]
-    return len(texts) == 4 and texts[:2] == ["char", "("] and needle[2].kind == "number" and texts[3] == ")"
+    if len(needle) != 4 or (needle[1].text, needle[3].text) != ("(", ")"):
+        return False
+    function, inner = needle[0].text, needle[2]
+    if function == "char":
+        return inner.kind == "number"
+    return function in _CASING and inner.kind == "string" and len(inner.text) <= LONGEST_NEEDLE

@@ -12,7 +12,7 @@ from typing import Final
 
 from placet.database.sqlite_growth import KINDS, ODD, STRING, define_in_few, measure_growth
 from placet.database.sqlite_policy import LONGEST_NEEDLE, MOST_MATCHES
-from placet.database.sqlite_text import Token
+from placet.database.sqlite_text import Token, fold
 
 _SILENT: Final = re.compile(
     r"""'(?:[^']++|'')*+'|"(?:[^"]++|"")*+"|`(?:[^`]++|``)*+`|\[[^\]]*+\]|--[^\n]*+|/\*.*?(?:\*/|\Z)""", re.DOTALL
@@ -173,7 +173,7 @@ def _silence(found: re.Match[str]) -> str:
         return " "
     if text[0] == STRING:
         return f" {STRING} "
-    name = text[1:-1].lower()
+    name = fold(text[1:-1])
     return f" {name} " if _PLAIN_NAME.fullmatch(name) and name not in KINDS else f" {ODD} "
 
 
