@@ -100,13 +100,26 @@ def secret_of(store: Store | str) -> bytes:
 
     Raises:
         ConfigurationError: The URL names no store, the store is shared and needs a secret from outside, or its key
-            file cannot be read.
+            file is gone or cannot be read.
     """
     if isinstance(store, str) and store.startswith("sqlite:///"):
         path = Path(store.removeprefix("sqlite:///"))
-        return read_or_make_secret(path.with_name(path.name + ".key"))
+        key = path.with_name(path.name + ".key")
+        if not key.exists() and _is_placets(path) and not key.exists():  # who makes a store makes its key first
+            raise ConfigurationError(
+                f"the store {str(path)!r} is there and its key file {str(key)!r} is not: bring it back; "
+                "under another key the ledger does not know what ran, and the audit log does not verify"
+            )
+        return read_or_make_secret(key)
     if isinstance(store, str) and store != "memory:":
         if not store.startswith(POSTGRES):
             raise no_store(store)
         raise ConfigurationError(f"the store {store!r} needs secret=…: at least 32 bytes that are kept outside of it")
     return secrets.token_bytes(32)
+
+
+def _is_placets(path: Path) -> bool:
+    """Return whether a file is a store that placet has made, and not one that is yet to be made."""
+    from placet.stores.sqlite_connection import is_placets  # noqa: PLC0415 - each store where it is asked for
+
+    return path.is_file() and is_placets(path)

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from placet.errors import ConfigurationError
+from placet.parts import secret_of
 from placet.runtime.clock import SystemIds
 from placet.runtime.keys import Keys, call_digest, read_or_make_secret
+from placet.stores.url import open_store_from_url
 from placet.values.json import Json
 
 
@@ -26,6 +28,30 @@ def test_many_that_come_at_once_get_the_same_secret(tmp_path: Path) -> None:
 
     assert len(secrets) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["key"]
+
+
+async def test_a_store_whose_key_file_is_gone_gets_no_other_key(tmp_path: Path) -> None:
+    url, key = f"sqlite:///{tmp_path / 'placet.db'}", tmp_path / "placet.db.key"
+    secret = secret_of(url)
+    store = open_store_from_url(url, key=Keys.of(secret).audit)
+    await store.open()
+    await store.close()
+    kept = key.rename(tmp_path / "elsewhere")
+
+    with pytest.raises(ConfigurationError, match=r"its key file .* is not: bring it back"):
+        secret_of(url)
+    assert not key.exists()
+
+    kept.rename(key)
+    assert secret_of(url) == secret
+
+
+def test_an_empty_file_and_one_of_something_else_are_no_store_yet(tmp_path: Path) -> None:
+    (tmp_path / "empty.db").touch()
+    (tmp_path / "other.db").write_text("something else" * 100)
+
+    assert secret_of(f"sqlite:///{tmp_path / 'empty.db'}")
+    assert secret_of(f"sqlite:///{tmp_path / 'other.db'}")
 
 
 @pytest.mark.parametrize("content", ["", "zz", "00" * 16])

@@ -16,7 +16,7 @@ from placet.tools.context import Context
 from placet.tools.encode import MAX_ITEMS
 from placet.tools.parameters import Injected, Input, Loaded, State
 from placet.tools.tool import Tool, tool
-from placet.values.approval import Approval
+from placet.values.approval import Approval, Confirmation
 from placet.values.limits import RateLimit
 from placet.values.principal import EVERYONE, Principal
 from placet.values.tool import Effect, Isolation, Survival
@@ -130,6 +130,10 @@ def test_a_lambda_needs_a_name() -> None:
     assert tool(effect="read", name="say", description="Do it.")(lambda: "a").name == "say"
 
 
+async def no_rule(*_: Any) -> bool:
+    return True
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -141,6 +145,9 @@ def test_a_lambda_needs_a_name() -> None:
         ({"answer": "{#cents}{/refund}"}, "closes nothing"),
         ({"answer": "paid {centz}"}, "did you mean 'cents'"),
         ({"roles": "support"}, r"as in roles=\{'support'\}, not 'support'"),
+        ({"authorize": lambda *_: False}, "'authorize', .*; did you mean 'authorise'"),
+        ({"limits": "1/hour"}, "did you mean 'limit'"),
+        ({"frobnicate": 1}, "there are answer, approval, authorise"),
         ({"timeout": 0}, "above zero"),
         ({"limit": "often"}, "10/minute"),
         ({"effect": "delete"}, "effect is one of 'read', 'write', 'destructive', not 'delete'"),
@@ -150,6 +157,9 @@ def test_a_lambda_needs_a_name() -> None:
         ({"resource": lambda arguments: arguments}, r"\(arguments, context\)"),
         ({"preview": lambda arguments: arguments}, r"\(arguments, resource, context\)"),
         ({"authorise": lambda principal: principal}, r"\(principal, resource, arguments\)"),
+        ({"authorise": no_rule}, "must not be async"),
+        ({"approval": Confirmation.when(no_rule)}, "must not be async"),  # type: ignore[arg-type]  # the same
+        ({"approval": Confirmation.when(True)}, r"approval condition of tool 'refund' must take \(arguments\)"),  # type: ignore[arg-type]  # untyped code may say anything
     ],
 )
 def test_an_option_that_says_nothing_sensible_is_refused(options: Any, message: str) -> None:

@@ -75,6 +75,15 @@ def patiently(attempt: Callable[[], T]) -> T:
         longest = min(longest * 1.5, 0.02)
 
 
+def is_placets(path: Path) -> bool:
+    """Return whether a file is a store of placet's. It is read through SQLite, whose locks another way would drop."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            return bool(connection.execute("PRAGMA application_id").fetchone() == (_OURS,))
+    except sqlite3.Error:
+        return False
+
+
 def prepare(path: Path) -> None:
     """Make the file if there is none, and move its schema forward. Blocks its thread.
 

@@ -83,6 +83,9 @@ class NamedOptions(Options, total=False):
     description: str | None
 
 
+_OPTIONS: Final = frozenset(NamedOptions.__annotations__)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Tool:
     """One callable with its spec.
@@ -325,7 +328,10 @@ def assemble(
     version = _version(options.get("version"), name, loads=load is not None)
     _check_arity(load, 2, f"resource of tool {name!r}", "(arguments, context)")
     _check_arity(preview, 3, f"preview of tool {name!r}", "(arguments, resource, context)")
-    _check_arity(options.get("authorise"), 3, f"authorise of tool {name!r}", "(principal, resource, arguments)")
+    _check_rule(options.get("authorise"), 3, f"authorise of tool {name!r}", "(principal, resource, arguments)")
+    approval = options.get("approval")
+    condition = None if approval is None else approval.condition
+    _check_rule(condition, 1, f"approval condition of tool {name!r}", "(arguments)")
     spec = _spec(declared, form, output)
     check_names(spec, open_output=output.is_open)
 
@@ -382,6 +388,7 @@ def _unbound(name: str) -> Execute:
 def _spec(declared: Declared, form: RawForm | TypedForm, output: OutputShaper) -> ToolSpec:
     options = declared.options
     name = declared.name
+    _check_options(options, name)
     roles = options.get("roles")
     if isinstance(roles, str):
         msg = f"the roles of tool {name!r} are a set of words, as in roles={{{roles!r}}}, not {roles!r}"
@@ -419,6 +426,16 @@ def _spec(declared: Declared, form: RawForm | TypedForm, output: OutputShaper) -
         raise ToolDefinitionError(msg) from error
 
 
+def _check_options(options: Mapping[str, object], tool: str) -> None:
+    """Refuse what is no option: a rule that is misspelt, as `authorize`, would be left out, and nobody would know."""
+    for odd in sorted(set(options) - _OPTIONS):
+        from difflib import get_close_matches  # noqa: PLC0415 - for the error alone
+
+        near = get_close_matches(odd, _OPTIONS, 1)
+        mend = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(_OPTIONS))}"
+        raise ToolDefinitionError(f"tool {tool!r} declares {odd!r}, which is no option of a tool; {mend}")
+
+
 def _word(known: type[W], given: W | str, option: str) -> W:
     """Return the word of a set that was declared.
 
@@ -439,6 +456,13 @@ def _limits(limit: str | Limit | Sequence[str | Limit]) -> tuple[Limit, ...]:
 
 def _words(words: Words) -> dict[str, str]:
     return {"en": words} if isinstance(words, str) else dict(words)
+
+
+def _check_rule(call: Callable[..., Any] | None, count: int, what: str, takes: str) -> None:
+    """Refuse what the gate cannot ask: it waits for nothing, so an async rule would answer with a coroutine."""
+    _check_arity(call, count, what, takes)
+    if inspect.iscoroutinefunction(call):
+        raise ToolDefinitionError(f"the {what} must not be async; what has to be fetched for it, resource= loads")
 
 
 def _check_arity(call: Callable[..., Any] | None, count: int, what: str, takes: str) -> None:
