@@ -4,6 +4,7 @@
 |---|---|
 | `mode=ro`, `query_only` | nothing can be written, whatever else fails |
 | authorizer (`placet.database.sqlite_access`) | tables, columns and functions that are open, and nothing else |
+| mirror (`placet.database.sqlite_mirror`) | what SQLite does not ask the authorizer about: columns that `USING` and `NATURAL` compare |
 | tokens (`placet.database.sqlite_text`) | the kind of statement, shadowed views, searches without end |
 | `setlimit` | the size of values, texts, expressions and programs |
 | progress handler, `interrupt` (`placet.database.sqlite_pool`) | the time, from inside and from outside |
