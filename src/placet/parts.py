@@ -1,7 +1,7 @@
 """Parts: what an agent is built from, read from where it stands. `wiring` puts them together."""
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +9,11 @@ from placet.agent.definition import AgentDefinition
 from placet.errors import AgentFileError, ConfigurationError, PolicyError
 from placet.gate.policy import check_names
 from placet.ports import Store
+from placet.runtime.hooks import Hooks
 from placet.runtime.keys import read_or_make_secret
 from placet.stores.url import POSTGRES, no_store
 from placet.tools.toolset import Toolset
+from placet.values.limits import Budget
 from placet.values.policy import Policy
 from placet.values.principal import EVERYONE
 from placet.values.tool import ToolSpec
@@ -93,6 +95,30 @@ def _check_roles(tool: ToolSpec, policy: Policy) -> None:
             f"tool {tool.name!r} names the role {unknown[0]!r}, which the policy does not declare; "
             f"roles are {sorted(policy.roles)}"
         )
+
+
+def check_given(store: object, directory: object, budget: object, hooks: object, sinks: object) -> None:
+    """Refuse at the build what is of another kind and would break at the first call.
+
+    Raises:
+        ConfigurationError: Says what each is.
+    """
+    if not isinstance(store, str) and not hasattr(store, "claim"):
+        raise ConfigurationError(f"store is a URL, as 'sqlite:///placet.db', or a Store; not {_kind(store)}")
+    if directory is not None and not hasattr(directory, "find"):
+        raise ConfigurationError(f"directory has an async def find(principal_id); {_kind(directory)} has none")
+    if budget is not None and not isinstance(budget, Budget):
+        raise ConfigurationError(f"budget is a Budget, as Budget(turns=5); not {_kind(budget)}")
+    if not isinstance(hooks, Sequence) or not all(isinstance(one, Hooks) for one in hooks):
+        raise ConfigurationError(f"hooks is a list of Hooks, as [Hooks(before_tool=…)]; not {_kind(hooks)}")
+    if not isinstance(sinks, Sequence) or not all(callable(one) for one in sinks):
+        raise ConfigurationError(f"audit is a list of functions that take an AuditEntry; not {_kind(sinks)}")
+
+
+def _kind(given: object) -> str:
+    """Return what something is, and in a list what stands there."""
+    inner = {type(one).__name__ for one in given} if isinstance(given, list | tuple | set) else set()
+    return type(given).__name__ + (f" of {', '.join(sorted(inner))}" if inner else "")
 
 
 def secret_of(store: Store | str) -> bytes:

@@ -18,7 +18,7 @@ from placet.agent.definition import AgentDefinition
 from placet.agent.output import Contract, make_contract
 from placet.errors import ConfigurationError
 from placet.gate.gate import Gate
-from placet.parts import choose_tools, load_agent, read_policy, secret_of
+from placet.parts import check_given, choose_tools, load_agent, read_policy, secret_of
 from placet.ports import Clock, IdSource, KeepsConnections, ModelClient, PrincipalDirectory, Store
 from placet.redaction.pack import KINDS
 from placet.runtime.clock import SystemClock, SystemIds
@@ -129,6 +129,7 @@ class Agent:
         clock: Clock | None = None,
         ids: IdSource | None = None,
     ) -> None:
+        check_given(store, directory, budget, hooks, audit)
         defined = definition if isinstance(definition, AgentDefinition) else load_agent(Path(definition))
         self.definition = replace(defined, budget=budget) if budget is not None else defined
         self._opened_model = model is None or isinstance(model, str)
