@@ -97,7 +97,7 @@ async def test_data_is_for_hooks_alone(make_agent: MakeAgent) -> None:
     @tool(effect="read", roles={"support"})
     async def chart() -> ToolOutput:
         """Draw a chart."""
-        return ToolOutput("a chart of sales", data={"png": "bytes"})
+        return ToolOutput("a chart of sales", data={"image/png": "bytes"})
 
     seen: list[Any] = []
     agent = make_agent(
@@ -108,8 +108,8 @@ async def test_data_is_for_hooks_alone(make_agent: MakeAgent) -> None:
 
     outcome = await agent.ask("Hi", principal=CLERK)
 
-    assert seen == [{"png": "bytes"}]
-    assert "png" not in repr(outcome)
+    assert seen == [{"image/png": "bytes"}]
+    assert "image/png" not in repr(outcome)
 
 
 @pytest.mark.parametrize("door", sorted(DOORS))
