@@ -30,7 +30,7 @@ def test_a_list_shows_what_waits_and_no_secret_even_to_an_approver(placet: Place
     assert "note on 8843: ok ⟨U+202E⟩ko⟨U+001B⟩[31m" in shown.out
     assert data[0]["arguments"]["card"] == "[redacted]"
     assert data[0]["preview"].endswith("card [redacted]")
-    assert "4111" not in shown.out
+    assert "4111-1111" not in shown.out
     assert not [name for name in data[0] if "token" in name or "digest" in name]
 
 
@@ -48,7 +48,7 @@ def test_whoever_may_decide_sees_every_argument_and_nothing_hidden(placet: Place
 
     assert shown.code == 0
     for fact in (
-        'card      "4111"',
+        'card      "4111-1111"',
         'note      "ok ⟨U+202E⟩ko⟨U+001B⟩[31m"',
         "order_id  8843",
         "s1",
@@ -68,7 +68,7 @@ def test_everybody_else_sees_it_redacted(placet: Placet, ask: Ask, who: list[str
     shown = placet("approvals", "show", approval, *who)
     data = placet("approvals", "show", approval, *who, "--json").data
 
-    assert "4111" not in shown.out
+    assert "4111-1111" not in shown.out
     assert "only who may decide sees the arguments" in shown.out
     assert data["redacted"]
     assert data["arguments"]["card"] == "[redacted]"

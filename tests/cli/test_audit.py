@@ -41,7 +41,7 @@ def test_a_run_is_told_whole_in_the_language_of_the_reader(placet: Placet, asked
 
 def test_an_export_holds_every_record_as_json_lines_and_nothing_that_was_redacted(placet: Placet, asked: str) -> None:
     placet("ask", "note 8843", "--as", "s1")
-    placet("tools", "call", "add_note", '{"order_id": 1, "note": "x", "card": "4111"}', "--as", "s1", "--key", "k")
+    placet("tools", "call", "add_note", '{"order_id": 1, "note": "x", "card": "4111-1111"}', "--as", "s1", "--key", "k")
 
     everything = [json.loads(line) for line in placet("audit", "export").out.splitlines()]
     of_run = [json.loads(line) for line in placet("audit", "export", "--run", asked).out.splitlines()]
@@ -52,7 +52,7 @@ def test_an_export_holds_every_record_as_json_lines_and_nothing_that_was_redacte
         "writer", "sequence", "at", "kind", "run_id", "call_key", "principal", "tool", "decision", "rule", "body",
         "seal",
     }  # fmt: skip
-    assert "4111" not in json.dumps(everything)
+    assert "4111-1111" not in json.dumps(everything)
     assert "[redacted]" in json.dumps(everything)
 
 

